@@ -178,3 +178,12 @@ def test_hashes_are_those_of_scikit_learn() -> None:
     murmurhash3_32 = pytest.importorskip("sklearn.utils").murmurhash3_32
     terms = [one for one in drawn("plane", 100) if not any(0xD800 <= ord(c) < 0xE000 for c in one)]
     assert _text.hash(*listed(terms)).tolist() == [murmurhash3_32(one, seed=0) for one in terms]
+
+
+def test_a_run_that_was_given_up_stops_in_the_middle_of_a_document() -> None:
+    from tenfold.core.threads import cancellable
+
+    for unit, n in (("words", (1, 2)), ("char", (1, 2)), ("char_wb", (2, 3))):
+        with pytest.raises(KeyboardInterrupt), cancellable() as run:
+            run.cancel()
+            counted(["ab cd " * 50_000], unit, n=n)

@@ -46,3 +46,11 @@ def test_ten_folds_are_as_good_as_scikit_learn(last: Any, reference: Any) -> Non
         theirs = make_pipeline(TfidfVectorizer(), reference).fit([texts[i] for i in train], spam[train])
         expected = roc_auc_score(spam[test], theirs.predict_proba([texts[i] for i in test])[:, 1])
         assert np.ravel(ours.scores)[k] >= expected - 1e-6
+
+
+def test_the_example_of_messages(capsys: pytest.CaptureFixture[str]) -> None:
+    place = Path(__file__).resolve().parents[1] / "examples" / "messages.py"
+    space: dict[str, Any] = {"__name__": "messages"}
+    exec(compile(place.read_text(encoding="utf-8"), str(place), "exec"), space)
+    found = space["main"]([str(TABLES / "sms_spam.csv.gz")])
+    assert min(found.values()) > 0.98 and "spam: " in capsys.readouterr().out

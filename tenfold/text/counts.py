@@ -83,12 +83,15 @@ class Counting(Texts, OnePass):
         source = self._opened(raw_documents, sample_weight)
         if sample_weight is not None:
             return self._fit(source).transform(raw_documents)
-        found = self._kept(source)
-        self._forget_fit()
         apart = self._apart()
-        stats = merge(one.vocabulary(w, self.binary) for one, w in found)
-        vars(apart).update(source.facts)
-        vars(apart).update(stats_=stats, **apart._solve(stats))
+        try:
+            found = apart._kept(source)
+            stats = merge(one.vocabulary(w, self.binary) for one, w in found)
+            vars(apart).update(source.facts)
+            vars(apart).update(stats_=stats, **apart._solve(stats))
+        except BaseException:
+            self._forget_fit()
+            raise
         self._publish(apart)
         return Rows([self._row_of(one) for one, _ in found]).whole()
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "kernels/common/cancel.hpp"
 #include "kernels/text/terms.hpp"
 
 namespace tenfold::text {
@@ -89,6 +90,7 @@ private:
                 buffer_.clear();
             } else {
                 begins_.push_back(begin), ends_.push_back(buffer_.size());
+                listen();
             }
         }
         for (size_t k = how_.shortest; !single && k <= how_.longest && k <= begins_.size(); ++k)
@@ -107,6 +109,7 @@ private:
             while (i < n && known.parts(text[i])) ++i;
             if (i - first > 1) put(' ');
             else put(text[i = first]), ++i;
+            listen();
         }
         for (size_t k = how_.shortest; k <= how_.longest && k <= begins_.size(); ++k)
             for (size_t i = 0; i + k <= begins_.size(); ++i)
@@ -135,6 +138,11 @@ private:
             }
         }
         return true;
+    }
+
+    // A document may be long: now and then, whether anybody still wants it.
+    void listen() {
+        if (++steps_ % 8192 == 0) leave_if_stopped();
     }
 
     Key piece(size_t first, size_t k) const {
@@ -168,6 +176,7 @@ private:
     Analysis how_;
     std::vector<char> buffer_;
     std::vector<size_t> begins_, ends_;
+    size_t steps_ = 0;
 };
 
 }  // namespace tenfold::text
