@@ -82,7 +82,9 @@ def solve(problem: Problem, source: Source, start: Array | None) -> Learner[dict
         theta, metric = yield from beginning(problem, source, setting, survey, null, start)
         found = yield from feasibly(descent(problem, setting, theta, metric), problem)
     informed = problem.free and q * q <= LARGEST
-    told: Ends = yield partial(ends, theta=found.theta, null=null, informed=informed, setting=setting)
+    told: Ends = yield partial(
+        ends, theta=found.theta, null=null, informed=informed, sized=not found.settled, setting=setting
+    )
     if not bound:
         warn_of(problem, found, told, endless_column(problem, found, told, setting))
     if problem.free and found.singular and told.information is not None:
@@ -258,7 +260,7 @@ def endless_column(problem: Problem, found: Solution, told: Ends, setting: Setti
 
 def warn_of(problem: Problem, found: Solution, told: Ends, endless: int | None) -> None:
     """Where the result is not what was asked for."""
-    exact = found.certificate <= ROUNDING * float(told.size.max())  # what is left of the gradient is rounding
+    exact = told.size is not None and found.certificate <= ROUNDING * float(told.size.max())  # what is left of the gradient is rounding
     steps = min(found.n_pass, problem.max_iter)
     shares = isinstance(problem.family, Binomial)
     if shares and found.loss <= (SEPARATED if found.settled or not problem.free else PARTLY):

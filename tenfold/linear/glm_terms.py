@@ -85,7 +85,7 @@ class Ends(Stats):
     null: float  # the deviance of a constant score
     pearson: float  # Σ w (y − μ)² / V(μ)
     saturated: float  # Σ w of what of the log-likelihood depends on y alone
-    size: Array  # Σ w |slope| |z|: what the gradient is a difference of
+    size: Array | None  # Σ w |slope| |z|: what the gradient is a difference of
     information: Array | None  # Σ w μ'² / V zᵀz, z = [x 1]
     squares: Array | None  # Σ w z²
 
@@ -148,24 +148,27 @@ def working(block: Block, mean: float, setting: Setting) -> Piece:
     return Piece(0.0, gradient, _products(X, h, setting), float(w.sum()))
 
 
-def ends(block: Block, theta: Array, null: float, informed: bool, setting: Setting) -> Ends:
-    """What is said of the solution; `null` is the score of the constant model without its offset."""
+def ends(block: Block, theta: Array, null: float, informed: bool, sized: bool, setting: Setting) -> Ends:
+    """What is said of the solution, with its information and the size of its gradient if asked; `null` is the score of the constant
+    model without its offset."""
     family, link = setting.family, setting.link
     X, w, y = entering(block, setting.shift), block.w / setting.weight, block.y[:, 0]
     eta = scores(X, block, theta[0])
     with np.errstate(all="ignore"):
         mu, alone = link.mean(eta), link.mean(offset_of(block) + null)
         saturated = family.saturated(y)
-        found = family.rows(y, eta, link)
-        pull = w * np.abs(found.slope)
+        size = None
+        if sized:
+            pull = w * np.abs(family.rows(y, eta, link).slope)
+            size = np.append(abs(X).T @ pull, pull.sum())
         information = _products(X, w * family.expected(eta, link), setting) * setting.weight if informed else None
-        squares = np.append(_squared(X).T @ w, w.sum()) if informed else None
+        squares = np.append(_squared(X).T @ w if ops.is_sparse(X) else np.einsum("ij,ij,i->j", X, X, w), w.sum()) if informed else None
         return Ends(
             float(block.w @ family.deviance(y, mu)),
             float(block.w @ family.deviance(y, alone)),
             float(block.w @ ((y - mu) ** 2 / family.variance(mu))),
             0.0 if saturated is None else float(block.w @ saturated),
-            np.append(abs(X).T @ pull, pull.sum()),
+            size,
             information,
             squares,
         )
