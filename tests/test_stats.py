@@ -34,10 +34,13 @@ from tenfold.evaluate.validate.merges import all_but_one
 from tenfold.features.scores import Joint
 from tenfold.features.variance import Ranges
 from tenfold.generative.class_rows import ClassRows
+from tenfold.generative.class_sums import CategoryCounts, ClassSums
 from tenfold.linear.glm_terms import Ends, Targets
+from tenfold.linear.jaakkola import Bound
 from tenfold.linear.margin_rows import Stored
 from tenfold.linear.margins import Pull
 from tenfold.linear.ridge_cv import Errors
+from tenfold.linear.separation import Certainty
 from tenfold.linear.weighted import Weighed
 from tenfold.prepare.em import Expected
 from tenfold.prepare.imputer import Filled
@@ -58,6 +61,7 @@ from tenfold.solve.lloyd import Clusters, Steps
 from tenfold.solve.stochastic import Slope
 from tenfold.solve.truncated import Product, Slopes
 from tenfold.solve.variance import Likelihood
+from tenfold.text.vocabulary import Vocabulary
 
 LAWS = settings(max_examples=25, deadline=None, derandomize=True, database=None)
 CENTERS = np.array([[0.0, 0, 0], [1, 2, 3], [-2, 1, 0]])
@@ -76,6 +80,12 @@ class Case(NamedTuple):
 
 def _label(X: Any) -> Any:
     return (X[:, 0] > 0).astype(np.int64)
+
+
+def _vocabulary(X: Any, w: Any) -> Vocabulary:
+    """Documents of one term each, "a" or "b"."""
+    often = np.bincount(_label(X), w, 2)
+    return Vocabulary(np.frombuffer(b"ab", np.uint8).copy(), np.array([1, 2]), often, often.copy(), float(w.sum()))
 
 
 def _squares(X: Any, w: Any) -> Terms:
@@ -134,6 +144,11 @@ CASES = {
     "Slopes": Case(lambda X, w: Slopes(float(w @ X[:, 0]), w @ X, w @ X**2)),
     "Product": Case(lambda X, w: Product(w @ X)),
     "Stored": Case(lambda X, w: Stored(int(w.sum()), 0)),
+    "Certainty": Case(lambda X, w: Certainty(w @ np.abs(X), np.bincount(_label(X), w, 2), Moments.of(X, np.empty((len(X), 0)), w))),
+    "Bound": Case(lambda X, w: Bound(float(w @ X[:, 0]), w @ X, (X * w[:, None]).T @ X)),
+    "ClassSums": Case(lambda X, w: ClassSums.of(X, _label(X), w, 2)),
+    "CategoryCounts": Case(lambda X, w: CategoryCounts.of(np.abs(np.round(X)), _label(X), w, 2, None)),
+    "Vocabulary": Case(_vocabulary),
     "Piece": Case(lambda X, w: Piece(float(w @ X[:, 0] ** 2), w @ X, (X * w[:, None]).T @ X, float(w.sum()))),
     "Likelihood": Case(
         lambda X, w: Likelihood(float(w @ X[:, 0]), (X.T * w) @ X, w @ X, w @ X, (X.T * w) @ X, float(w.sum()))
