@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,18 +17,25 @@ import tenfold
 
 
 class Remembered(Place):
-    """The answers on the table that all laws have in common are found once for each learner."""
+    """The fits to the table that all laws have in common, and their answers, are made once for each learner."""
 
-    known: ClassVar[dict[str, dict[str, Any]]] = {}
+    known: ClassVar[dict[str, Any]] = {}
     model: ClassVar[Any] = None
 
+    def fitted(self, model: Any, table: Table) -> Any:
+        return self._once(model, f"fitted {self}", lambda: super(Remembered, self).fitted(model, table))
+
     def answers(self, model: Any, table: Table) -> dict[str, Any]:
+        found: dict[str, Any] = self._once(model, f"answers {self}", lambda: super(Remembered, self).answers(model, table))
+        return found
+
+    def _once(self, model: Any, what: str, make: Callable[[], Any]) -> Any:
         if Remembered.model is not model:
             Remembered.model = model
             self.known.clear()
-        if str(self) not in self.known:
-            self.known[str(self)] = super().answers(model, table)
-        return self.known[str(self)]
+        if what not in self.known:
+            self.known[what] = make()
+        return self.known[what]
 
 
 PLACES = [
