@@ -117,6 +117,14 @@ def test_streams_are_one_list(size: int, engine: Any) -> None:
             np.testing.assert_array_equal(model.idf_, expected.idf_)
 
 
+def test_a_column_of_dask() -> None:
+    frame = pytest.importorskip("dask.dataframe").from_pandas(pandas.DataFrame({"text": TEXTS}), npartitions=4)
+    for name in OURS:
+        expected = OURS[name]().fit(TEXTS)
+        model = OURS[name]().fit(frame["text"])
+        assert (model.transform(frame["text"]) != expected.transform(TEXTS)).nnz == 0
+
+
 @pytest.mark.parametrize("kind", [tenfold.CountVectorizer, tenfold.TfidfVectorizer])
 def test_learning_on_merging_and_forgetting(kind: Any) -> None:
     expected = kind(min_df=3).fit(TEXTS)

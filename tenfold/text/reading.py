@@ -6,6 +6,7 @@ Where documents are anything but texts (bytes, files, what a function of the use
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from itertools import chain, islice
 from typing import Any
 
@@ -16,6 +17,7 @@ from tenfold.core.data import Array, Block, Source, Target
 from tenfold.core.errors import BadInput, BadType
 from tenfold.gate.check import as_weights, is_frame
 from tenfold.gate.inputs import Items
+from tenfold.sources.stream import is_dask
 
 AT_ONCE = 1 << 14  # documents of an iterator that are taken at a time
 FACTS = {"n_features_in_": 1}
@@ -26,6 +28,8 @@ def documents_of(learner: Any, X: Any, sample_weight: Any = None, may_be_none: b
     name, free = type(learner).__name__, learner._takes_anything()
     if isinstance(X, (str, bytes)):
         raise BadInput(f"Iterable over raw text documents expected, string object received. {name} takes a list of texts: write [text]")
+    if is_dask(X):
+        X = partial(_partitions, X)
     if callable(X) or hasattr(X, "__next__") or _are_blocks(X, free):
         if sample_weight is not None:
             raise BadType("with blocks of documents the weights come inside of them: give (texts, None, weights)")
@@ -36,6 +40,12 @@ def documents_of(learner: Any, X: Any, sample_weight: Any = None, may_be_none: b
         raise BadInput(f"empty vocabulary; there is no document: {name} learns from at least one")
     made = Items(entries, None, w, Target("none"), dict(FACTS), width=1)
     return made if w is None or w.all() else made.select(np.flatnonzero(w))
+
+
+def _partitions(X: Any) -> Iterator[Any]:
+    """The texts of a Dask collection, one partition after the other."""
+    parts = X.partitions if hasattr(X, "divisions") else X.blocks
+    return (part.compute() for part in parts)
 
 
 def entries_of(name: str, X: Any, free: bool, first: int = 0) -> Array:
