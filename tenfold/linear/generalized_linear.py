@@ -17,7 +17,7 @@ from tenfold.core.mapped import Mapped
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.linear.families import Binomial, Family, NegativeBinomial, Power
 from tenfold.linear.glm_model import GeneralizedLinear
-from tenfold.linear.glm_solve import Problem
+from tenfold.linear.glm_outcome import Problem
 from tenfold.linear.links import LINKS, LOG, Link
 
 POWERS = {"normal": 0.0, "poisson": 1.0, "gamma": 2.0, "inverse_gaussian": 3.0}

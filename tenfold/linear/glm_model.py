@@ -16,7 +16,8 @@ from tenfold.core.learning import Learner
 from tenfold.core.mapped import Mapped
 from tenfold.core.params import KW_ONLY, group, param
 from tenfold.linear.families import Family
-from tenfold.linear.glm_solve import Problem, outside_words, solve
+from tenfold.linear.glm_outcome import Problem
+from tenfold.linear.glm_solve import outside_words, solve
 from tenfold.linear.links import Link
 from tenfold.linear.warm import WarmStart
 from tenfold.solve.row_space import in_row_space, is_wide
