@@ -200,6 +200,8 @@ class TableModel(Estimator):
         found: float = role.score(self, table, y, sample_weight)
         return found
 
+    _quality = Regressor._quality
+
     def _truth(self, column: pl.Series) -> Array:
         """A column of a table as targets: numbers, or labels as the classes are; new classes as texts or numbers."""
         texts = as_texts(column)

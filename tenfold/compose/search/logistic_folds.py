@@ -69,7 +69,8 @@ def paths_of(rows: Arrays, rounds: list[SplitPlan], grid: Grid, name: str) -> Pa
 
 def path(grid: Grid, ratio: float) -> Learner[list[tuple[Array, int, bool]]]:
     """The solutions of one training set in the order of `Cs`, each begun at that of the next stronger penalty."""
-    theta, curvature, found = np.zeros(grid.shape), None, {}
+    theta, found = np.zeros(grid.shape), dict[int, tuple[Array, int, bool]]()
+    curvature: Array | None = None
     for c in np.argsort(grid.Cs, kind="stable").tolist():
         problem = problem_of(grid.setting, *grid.shape, float(grid.Cs[c]), ratio)
         metric = Metric(curvature, problem.l2) if isinstance(problem, Loss) and curvature is not None else None
