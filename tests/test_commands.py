@@ -95,6 +95,8 @@ def test_fit_of_numbers_is_least_squares(capsys: Captured) -> None:
         (["--model", "Rige"], "--model Rige: there is no learner of this name: did you mean Ridge?"),
         (["--model", "Ridge"], "Ridge predicts numbers, and the target holds classes"),
         (["--model", "RandomForestRegressor"], "use RandomForestClassifier"),
+        (["--model", "LinearSVC"], "LinearSVC tells classes and no probabilities, which the estimates need: use LogisticRegression"),
+        (["--model", "perceptron"], "Perceptron tells classes and no probabilities"),
         (["--model", "Pipeline"], "is made of other learners"),
         (["--model", "StandardScaler"], "it is a transformer"),
         (["--model", "GaussianNB", "--set", "var=1"], "GaussianNB has no parameter 'var': did you mean var_smoothing?"),
@@ -363,7 +365,7 @@ def test_answers_of_a_frame_in_memory() -> None:
     ("typed", "offered"),
     [
         ("tenfold est", ["estimate"]),
-        ("tenfold fit t.csv --model Rid", ["Ridge", "RidgeCV"]),
+        ("tenfold fit t.csv --model Rid", ["Ridge", "RidgeCV", "RidgeClassifier", "RidgeClassifierCV"]),
         ("tenfold fit t.csv --target ", ["x", "z", "c", "y"]),
         ("tenfold explain t.tenfold t.csv --column x", ["x"]),
         ("tenfold select t.csv --metric log", ["log_loss"]),

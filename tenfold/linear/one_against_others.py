@@ -38,8 +38,12 @@ class OneAgainstOthers(Sparsified, Classifier):
             weight = (yield partial(_weights, k=len(weight))).weight
         return Problems.of_classes(len(weight), class_factors(self, weight, zero=True))
 
+    @property
+    def has_probabilities(self) -> bool:  # type: ignore[override]
+        return self._loss()[0] in ("log_loss", "modified_huber")
+
     def _has_probabilities(self) -> bool:
-        if self._loss()[0] not in ("log_loss", "modified_huber"):
+        if not self.has_probabilities:
             raise AttributeError(f"probability estimates are not available for loss={self._loss()[0]!r}")
         return True
 

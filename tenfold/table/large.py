@@ -108,7 +108,7 @@ class Parts:
         """The same of any piece; `mixed`: columns of numbers that hold something else somewhere, and are read as texts."""
         piece = bytes(piece)
         blank = len(self.names) > 1 and (piece[:1] == b"\n" or b"\n\n" in piece or b"\n\r" in piece)
-        wanted = self.names if blank else names  # which lines hold nothing is seen in all of their cells
+        wanted = self.names  # which lines hold nothing, and which too much, is seen in all of their cells
         types: dict[str, Any] = {name: pl.Categorical(pl.Categories.random()) for name, kind in kinds.items() if kind == LEVEL}
         types |= {name: pl.Float64 for name, kind in kinds.items() if kind == NUMBER and name not in mixed}
         try:
@@ -127,7 +127,7 @@ class Parts:
         if any(beyond):  # 1e400 is to be told of
             mixed.update(name for name, some in zip(read, beyond, strict=True) if some)
             frame = self._read(piece, {name: kind for name, kind in types.items() if name not in mixed}, wanted)
-        return frame.filter(pl.any_horizontal(pl.all().is_not_null())).select(names) if blank else frame
+        return (frame.filter(pl.any_horizontal(pl.all().is_not_null())) if blank else frame).select(names)
 
     def _read(self, piece: Buffer, types: Mapping[str, Any], names: Collection[str]) -> pl.DataFrame:
         short = {name: f"c{i}" for i, name in enumerate(self.names)}  # the header of every piece, so that a short first row is none

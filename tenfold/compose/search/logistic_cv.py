@@ -120,10 +120,10 @@ class LogisticRegressionCV(LinearScores, Estimator):
         Cs, ratios = self._given_Cs(), self._given_ratios()
         judge = self._judge(len(self.classes_))
         rows = source if isinstance(source, Arrays) else table_of((yield Keep(sparse=True)), source, False)
-        rounds = self._rounds(rows)
         member = self._member()
         vars(member).update(rows.facts)
-        survey = current_engine(rows).run(survey_of(len(self.classes_)), rows)
+        survey = current_engine(rows).run(survey_of(len(self.classes_)), rows)  # what is not finite is refused here, before folds are cut
+        rounds = self._rounds(rows)
         setting = setting_of(member, survey)
         M = 1 if len(self.classes_) == 2 else len(self.classes_)
         grid = Grid(Cs, ratios, setting, (M, rows.n_features + 1), self.tol, self.max_iter)
