@@ -24,8 +24,6 @@ LOGISTIC_ROWS = (1.0, 10.0, 100.0, 1e3, 1e4, 1e5)  # C × rows
 LASSO_SHARES = tuple(np.logspace(-0.3, -2.5, 14).tolist())  # alpha / standard deviation of the target: from 1 on no column is taken
 SPARSE_ROWS = (10.0, 20.0, 50.0, 100.0, 200.0, 500.0, 2000.0)  # C × rows where the sum of sizes is penalised
 SPARSE = 15  # columns from which only some may matter
-POISSON_SHARES = (1e-5, 1e-4, 1e-3, 1e-2, 1e-1)  # alpha / standard deviation of the target
-NEWTON_STEPS = 6  # of each alpha
 SHRINKAGE = (0.0, 0.01, 0.1, 0.5)  # of covariances of classes, towards their diagonals
 BASIS_SHRINKAGE = (0.001, 0.01, 0.1)  # of one covariance of many columns
 LEAST_BASIS_ROWS = 80
@@ -86,7 +84,6 @@ def simple(shape: Shape) -> list[Entry]:
             *([plain] if p <= n // 2 else []),
             Entry("ridge regression", tenfold.Ridge(), 2, "alpha", alphas, "penalty", kind="linear", seconds=pass_),
             *([_lasso(shape, pass_)] if p >= SPARSE else []),
-            *([_poisson(shape, p)] if shape.lowest >= 0 else []),
         ]
     return [
         Entry("class frequencies", FrequencyGuess(), 0),
@@ -120,17 +117,6 @@ def simple(shape: Shape) -> list[Entry]:
 def _lasso(shape: Shape, pass_: float) -> Entry:
     alphas = tuple(share * shape.spread for share in LASSO_SHARES)
     return Entry("lasso", tenfold.Lasso(tol=1e-3, max_iter=10_000), 2, "alpha", alphas, "penalty", kind="sparse", seconds=3 * pass_)
-
-
-def _poisson(shape: Shape, width: int, of: str = "", steps: list[tuple[str, Any]] | None = None, made: float = 0.0) -> Entry:
-    """For targets that are never below zero, as counts and prices are: effects multiply."""
-    alphas = tuple(share * shape.spread for share in POISSON_SHARES)
-    learner: Any = tenfold.PoissonRegressor(max_iter=300)
-    learner = tenfold.Pipeline([*steps, ("model", learner)]) if steps else learner
-    seconds = made + len(alphas) * NEWTON_STEPS * _pass_seconds(shape.rows, width)
-    path = "model__alpha" if steps else "alpha"
-    rank, kind = (3, "basis") if steps else (2, "linear")
-    return Entry(f"Poisson regression{of}", learner, rank, path, alphas, "penalty", kind=kind, seconds=seconds)
 
 
 def _sparse_logistic(shape: Shape) -> Entry:
@@ -183,8 +169,6 @@ def bases(shape: Shape) -> list[Entry]:
             entries.append(
                 Entry(f"ridge regression of {name}", learner, 3, "model__alpha", alphas, "penalty", kind="basis", seconds=seconds)
             )
-            if name == "splines" and shape.lowest >= 0:
-                entries.append(_poisson(shape, width, " of splines", steps, made))
             continue
         if K * width <= MOST_PARAMETERS:
             learner = tenfold.Pipeline([*steps, ("model", tenfold.LogisticRegression())])

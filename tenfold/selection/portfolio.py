@@ -21,7 +21,6 @@ CLASS_ORDER = (
     "logistic regression of many kernels of ranks",
     "boosted trees of 31 leaves, slow, parts of rows and columns",
     "linear discriminant",
-    "sparse logistic regression",
     "extra trees, half of the columns",
     "logistic regression of splines",
     "logistic regression of many kernels",
@@ -39,6 +38,7 @@ CLASS_ORDER = (
     "naive Bayes",
     "extra trees",
     "nearest centroid",
+    "sparse logistic regression",
 )
 NUMBER_ORDER = (
     "always the mean",
@@ -46,9 +46,6 @@ NUMBER_ORDER = (
     "boosted trees of 31 leaves, slow, parts of rows and columns",
     "ridge regression of many kernels",
     "boosted trees of 4 leaves",
-    "lasso",
-    "Poisson regression of splines",
-    "Poisson regression",
     "ridge regression of many kernels of ranks",
     "extra trees, half of the columns",
     "ridge regression of products of components",
@@ -64,7 +61,9 @@ NUMBER_ORDER = (
     "linear regression",
     "extra trees, all columns",
     "boosted trees of 8 leaves",
+    "lasso",
 )
+WIDE = 5  # rows for each column, below which models of few columns come right behind the first
 
 
 def portfolio(
@@ -87,5 +86,7 @@ def portfolio(
     shape = Shape(role, rows, columns, classes, width or columns, categories, lowest, skewed, spread)
     found = {entry.title: entry for entry in (*simple(shape), *bases(shape), *forests(shape), *boosted(shape))}
     order = CLASS_ORDER if classes else NUMBER_ORDER
-    place = {title: number for number, title in enumerate(order)}
+    place: dict[str, float] = {title: number for number, title in enumerate(order)}
+    if shape.width * WIDE > rows:
+        place |= {entry.title: 1.5 for entry in found.values() if entry.kind == "sparse"}
     return sorted(found.values(), key=lambda entry: place.get(entry.title, len(order)))
