@@ -15,7 +15,7 @@ from typing import Any
 __version__ = "0.7.0"
 
 # Folders of learners: the table PUBLIC of each says which learners it has, and where.
-FAMILIES = ("linear", "generative", "near", "cluster", "reduce", "prepare", "features", "text", "nonlinear", "tree", "compose")
+FAMILIES = ("linear", "generative", "near", "neighbors", "cluster", "reduce", "prepare", "features", "text", "nonlinear", "tree", "compose")
 
 
 def _learners(folder: str, table: str) -> dict[str, str]:

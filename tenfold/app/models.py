@@ -22,6 +22,7 @@ from tenfold.table.reading import read_table
 TITLES = {  # what the learners of a folder have in common
     "linear": "Linear models",
     "generative": "Distributions of classes",
+    "neighbors": "Nearest rows",
     "cluster": "Clusters",
     "reduce": "Fewer columns",
     "prepare": "Columns prepared",

@@ -10,6 +10,7 @@ from tenfold.base.available import available
 from tenfold.base.estimator import Estimator, Regressor
 from tenfold.base.foreign import own_of
 from tenfold.base.members import shares_of, values_of
+from tenfold.base.shares import ShareClassifier, log_shares
 from tenfold.compose.bag import Bag
 from tenfold.compose.bagging_draws import Distinct
 from tenfold.core.data import Array
@@ -17,7 +18,6 @@ from tenfold.core.learned import learned
 from tenfold.core.params import estimator
 from tenfold.score.record import Score
 from tenfold.tree.settings import chosen_oob_score
-from tenfold.tree.structure.shares import ShareClassifier, log_shares
 
 
 @estimator

@@ -14,6 +14,7 @@ from tenfold.base.estimator import Estimator
 from tenfold.base.foreign import ByVerbs, is_own, learner_of, objection_to, own_of, role_of, takes, told_role
 from tenfold.base.member import OfMember
 from tenfold.base.routing import routing_enabled
+from tenfold.base.shares import ShareClassifier
 from tenfold.base.sklearn_api import fresh
 from tenfold.compose.folds import splits_of
 from tenfold.compose.routes import Routes, member_for
@@ -35,7 +36,6 @@ from tenfold.evaluate.split.plan import truth_of
 from tenfold.evaluate.validate.held_out import outputs_of, split_models
 from tenfold.evaluate.validate.memory import table_of
 from tenfold.gate.inputs import AsGiven
-from tenfold.tree.structure.shares import ShareClassifier
 
 
 @dataclass(frozen=True)

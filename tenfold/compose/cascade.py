@@ -10,6 +10,7 @@ from numpy.random import RandomState
 from tenfold.base import check
 from tenfold.base.estimator import Classifier, Estimator, map_rows
 from tenfold.base.members import Composite, copy_of, fit_member, shares_of, unsuited
+from tenfold.base.shares import SMALLEST
 from tenfold.base.sklearn_api import same
 from tenfold.compose.adaboost import AdaBoostClassifier
 from tenfold.compose.cascade_stages import Part, Stages, both
@@ -21,7 +22,6 @@ from tenfold.core.learning import Keep, Learner
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.random import seed_of
 from tenfold.tree.settings import generator_of
-from tenfold.tree.structure.shares import SMALLEST
 
 ROUNDS = (2, 10, 50, 200)  # stumps of the stages where no estimators are given
 EDGE = 1e-3  # scores of rows that pass and of rows that do not are at least twice this apart

@@ -11,12 +11,12 @@ from tenfold.base.available import available
 from tenfold.base.estimator import Classifier, Regressor, map_rows
 from tenfold.base.foreign import ByVerbs, as_ours, own_of
 from tenfold.base.members import choices_of
+from tenfold.base.shares import TargetsClassifier
 from tenfold.compose.links import Chain, as_numbers
 from tenfold.compose.routes import inner
 from tenfold.core.data import Array, Target
 from tenfold.core.errors import BadParameter
 from tenfold.core.params import KW_ONLY, estimator, param
-from tenfold.tree.structure.shares import TreeClassifier
 
 ASKED = ("predict", "predict_proba", "predict_log_proba", "decision_function")
 
@@ -66,7 +66,7 @@ class RegressorChain(Regressor, Chain):
 
 
 @estimator
-class ClassifierChain(TreeClassifier, Chain):
+class ClassifierChain(TargetsClassifier, Chain):
     """ClassifierChain: one classifier for each of several targets, which also sees those before it.
 
     Model       ĉⱼ(x) = fⱼ(x, s₁(x), ..., sⱼ₋₁(x)), in the order of the chain; s is what `chain_method` of a member says
@@ -127,7 +127,7 @@ class ClassifierChain(TreeClassifier, Chain):
         return list(target.classes) if isinstance(target.classes, list) else [target.classes]
 
     def _classes_by_target(self) -> list[Array]:
-        return TreeClassifier._classes_by_target(self)
+        return TargetsClassifier._classes_by_target(self)
 
     def _ask(self, member: Any, X: Any, classes: Array | None) -> Array:
         return as_numbers(choices_of(member, X), classes) if self._method == "predict" else _said(self._method, member, X)

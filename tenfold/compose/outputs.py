@@ -14,6 +14,7 @@ from tenfold.base.estimator import Regressor, map_rows
 from tenfold.base.foreign import as_ours, own_of
 from tenfold.base.members import choices_of
 from tenfold.base.routing import refuse_unrouted
+from tenfold.base.shares import TargetsClassifier
 from tenfold.base.sklearn_api import fresh, same
 from tenfold.compose.fitting import side_by_side, viewed, with_target
 from tenfold.compose.routes import Routes, facts_of, inner, learn_more, member_for, received
@@ -24,7 +25,6 @@ from tenfold.core.learned import learned
 from tenfold.core.learning import Learner
 from tenfold.core.params import KW_ONLY, estimator, group, param
 from tenfold.gate.inputs import AsGiven, Given
-from tenfold.tree.structure.shares import TreeClassifier
 
 
 @group
@@ -144,7 +144,7 @@ def _says(verb: str) -> Any:
 
 
 @estimator
-class MultiOutputClassifier(TreeClassifier, OneForEach):
+class MultiOutputClassifier(TargetsClassifier, OneForEach):
     """MultiOutputClassifier: one classifier for each of several targets.
 
     Model       ĉⱼ(x) = the class that member j predicts; Pⱼ(c | x) = its probability

@@ -11,6 +11,7 @@ from tenfold.base.available import available
 from tenfold.base.estimator import Regressor, map_rows
 from tenfold.base.foreign import float_of, own_of
 from tenfold.base.members import choices_of
+from tenfold.base.shares import ShareClassifier
 from tenfold.compose.fitting import side_by_side
 from tenfold.compose.named import Named, is_out
 from tenfold.compose.routes import Routes, member_for, received
@@ -19,7 +20,6 @@ from tenfold.core.errors import BadParameter
 from tenfold.core.learned import learned
 from tenfold.core.learning import Learner
 from tenfold.core.params import KW_ONLY, estimator, group, param
-from tenfold.tree.structure.shares import ShareClassifier
 
 ESTIMATORS = "list of (name, learner); 'drop' leaves one out"
 

@@ -11,13 +11,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from tenfold.base.estimator import Estimator, Regressor, Transformer
+from tenfold.base.shares import ShareClassifier
 from tenfold.base.sklearn_api import fresh
 from tenfold.core.data import Array, Source
 from tenfold.core.learning import Learner
 from tenfold.core.params import estimator, group, param
 from tenfold.prepare.coder import OTHER, TableCoder
 from tenfold.prepare.indicators import kept_levels, levels_of, unfolded
-from tenfold.tree.structure.shares import ShareClassifier
 
 WHOLE = 1e-9  # by how much the sum of weights may differ from one
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from tenfold.base import check
 from tenfold.base.estimator import Regressor
+from tenfold.base.shares import TargetsClassifier, log_shares
 from tenfold.core.data import Array
 from tenfold.core.errors import BadInput
 from tenfold.core.learned import learned
@@ -21,11 +22,10 @@ from tenfold.tree.settings import chosen_oob_score, refuse
 from tenfold.tree.single.decision import DecisionTreeClassifier, DecisionTreeRegressor
 from tenfold.tree.single.extra import ExtraTreeClassifier, ExtraTreeRegressor
 from tenfold.tree.structure.arrays import Trees
-from tenfold.tree.structure.shares import TreeClassifier, log_shares
 
 
 @group
-class ForestClassifier(ForestOptions, TreeClassifier, Forest):
+class ForestClassifier(ForestOptions, TargetsClassifier, Forest):
     """Abstract: a forest for classes."""
 
     _trees: Trees = learned("Trees(t,*)", "all trees")

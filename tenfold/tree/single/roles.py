@@ -8,6 +8,7 @@ import numpy as np
 
 from tenfold.base import check
 from tenfold.base.estimator import Regressor
+from tenfold.base.shares import TargetsClassifier
 from tenfold.core import ops
 from tenfold.core.data import Array
 from tenfold.core.errors import BadInput
@@ -19,11 +20,10 @@ from tenfold.tree.settings import refuse
 from tenfold.tree.single.exact import Growth, Presorted
 from tenfold.tree.single.tree import OneTree
 from tenfold.tree.structure.arrays import Trees
-from tenfold.tree.structure.shares import TreeClassifier
 
 
 @group
-class ClassifierTree(TreeClassifier, OneTree):
+class ClassifierTree(TargetsClassifier, OneTree):
     """Abstract: one tree for classes."""
 
     _trees: Trees = learned("Trees(1,K)", "the tree")

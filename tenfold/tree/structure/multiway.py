@@ -14,12 +14,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tenfold.base import check
+from tenfold.base.shares import ShareClassifier
 from tenfold.core.data import Array, Source
 from tenfold.core.learned import learned
 from tenfold.core.learning import Keep, Learner
 from tenfold.core.stats import Storable
 from tenfold.tree.structure.describe import missing_columns
-from tenfold.tree.structure.shares import ShareClassifier
 
 LEAF = -2  # the column of a leaf, as scikit-learn numbers it
 MISSING = np.inf  # the value of a branch for rows whose value is missing; no other value is infinite

@@ -1,4 +1,4 @@
-"""Classifiers whose probabilities are shares: of the classes in a leaf, or the mean over many trees."""
+"""Classifiers whose probabilities are shares: of the classes in a leaf, among neighbours, or the mean over many models."""
 
 from __future__ import annotations
 
@@ -47,8 +47,8 @@ class ShareClassifier(Classifier):
         return log_shares(self._class_shares(X))
 
 
-class TreeClassifier(ShareClassifier):
-    """Mixin: trees and forests for the classes of one target, or of several (y of shape (n, q)).
+class TargetsClassifier(ShareClassifier):
+    """Mixin: shares of the classes of one target, or of several (y of shape (n, q)).
 
     Of several targets `classes_` and `n_classes_` are lists with an entry for each, `predict` returns (rows, q) and `predict_proba` a
     list of q arrays; the shares of their classes, `_class_shares`, stand side by side.
@@ -62,7 +62,7 @@ class TreeClassifier(ShareClassifier):
         return self.classes_ if isinstance(self.classes_, list) else [self.classes_]
 
     def _widths(self) -> list[int]:
-        """How many values each target has at a leaf."""
+        """How many classes each target has."""
         return [len(classes) for classes in self._classes_by_target()]
 
     def _by_target(self, columns: Array) -> list[Array]:
