@@ -392,7 +392,7 @@ def test_the_time_is_kept_and_what_is_complete_counts() -> None:
     frame, y = two_classes(3000, 1)
     found = tenfold.select(frame, y, time=0.05)
     assert found.record["cut_by_time"] and not found.interrupted
-    assert found.record["seconds"]["total"] < 20  # other work may run beside
+    assert found.record["seconds"]["total"] < 60  # other work may run beside
     assert len(found.predict(frame)) == 3000
     told: dict[str, Any] = {}
     tenfold.select(frame[:60], y[:60], time=600, listen=lambda event, **facts: told.setdefault(event, facts))

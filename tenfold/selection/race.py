@@ -34,6 +34,7 @@ from tenfold.table.reading import pl
 MOST_KEPT = 2**28  # bytes of held-out outputs that are kept with all their digits
 FINALISTS = 8  # families that also run on pairs of folds
 SIDE_BY_SIDE = 2_000_000  # cells of a table, up to which several families are fitted at once; larger ones have work for all threads
+FEW_ROWS = 2_000  # up to which they are fitted at once however many columns there are: threads divide rows
 LEAST_RACING = 5  # families are dropped down to no fewer,
 LEAST_HEARD = 200  # and not before so many rows were heard
 HOPELESS = 3.0  # standard errors behind the leader
@@ -123,7 +124,8 @@ class Race:
         try:
             with warnings.catch_warnings():  # once for all threads; what learners say is kept
                 warnings.simplefilter("ignore")
-                each(do, numbers, on=None if self.X.size <= SIDE_BY_SIDE else Local())
+                together = self.X.size <= SIDE_BY_SIDE or len(self.y) <= FEW_ROWS
+                each(do, numbers, on=None if together else Local())
         finally:
             count()
 
