@@ -84,7 +84,10 @@ GIVEN: list[tuple[str, str, dict[str, Any]]] = [
     ("completeness_score", "labels", {}),
     ("v_measure_score", "labels", {"beta": 0.5}),
     ("fowlkes_mallows_score", "labels", {}),
+    ("adjusted_mutual_info_score", "labels", {"average_method": "min"}),
     ("silhouette_score", "points", {"metric": "cityblock"}),
+    ("calinski_harabasz_score", "points", {}),
+    ("davies_bouldin_score", "points", {}),
 ]
 
 

@@ -154,15 +154,18 @@ def _report(
 
 FOLDS = {
     "accuracy_score": Fold(compared, _accuracy),
+    "adjusted_mutual_info_score": Fold(Contingency.of, Contingency.adjusted_information),
     "adjusted_rand_score": Fold(Contingency.of, Contingency.adjusted_rand),
     "average_precision_score": Fold(_rank_sketch, average_precision_of, ("labels", "most")),
     "balanced_accuracy_score": Fold(Confusion.of, Confusion.balanced_accuracy),
     "brier_score_loss": Fold(brier_sums, Mean.value, ("labels", "pos_label")),
     "calibration_error": Fold(CalibrationBins.of, CalibrationBins.error, ("labels", "n_bins")),
+    "calinski_harabasz_score": Fold(statistics.rows, statistics.calinski_harabasz),
     "classification_report": Fold(compared, _report),
     "cohen_kappa_score": Fold(Confusion.of, Confusion.kappa),
     "completeness_score": Fold(Contingency.of, Contingency.completeness),
     "confusion_matrix": Fold(Confusion.of, Confusion.matrix),
+    "davies_bouldin_score": Fold(statistics.rows, statistics.davies_bouldin),
     "dcg_score": Fold(gain_sums, Mean.value, ("k", "log_base", "ignore_ties")),
     "explained_variance_score": Fold(ResidualSpread.of, ResidualSpread.explained),
     "f1_score": Fold(compared, _fbeta),

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
+from itertools import product
 from typing import Any
 
 import numpy as np
+from scipy.special import gammaln
 
 from tenfold.core import ops
 from tenfold.core.data import Array
+from tenfold.core.errors import BadInput
 from tenfold.score.confusion import Confusion
 from tenfold.score.inputs import check_choice, truth_and_groups
 
@@ -44,20 +48,25 @@ class Contingency(Confusion):
         return max(0.0, float(cell @ (np.log(cell) - np.log(rows[i]) - np.log(columns[j]))))
 
     def normalized_information(self, average_method: str = "arithmetic") -> float:
-        means: dict[str, Callable[[list[float]], Any]] = {
-            "arithmetic": np.mean,
-            "max": max,
-            "min": min,
-            "geometric": lambda pair: np.sqrt(pair[0] * pair[1]),
-        }
-        check_choice("average_method", average_method, tuple(means))
+        mean = _mean_of(average_method)
         if self.weight.shape in ((0, 0), (1, 1)):
             return 1.0
         shared = self.mutual_information()
         if shared <= np.finfo(float).eps:
             return 0.0
-        return float(shared / means[average_method]([_entropy(self.weight.sum(axis=a)) for a in (1, 0)]))
+        return float(shared / mean([_entropy(self.weight.sum(axis=a)) for a in (1, 0)]))
 
+    def adjusted_information(self, average_method: str = "arithmetic") -> float:
+        mean = _mean_of(average_method)
+        if self.weight.shape in ((0, 0), (1, 1)):
+            return 1.0
+        if 1 in self.weight.shape:
+            return 0.0
+        chance, least = expected_information(self.weight), np.finfo(np.float64).eps
+        most = mean([_entropy(self.weight.sum(axis=a)) for a in (1, 0)])
+        gain, room = self.mutual_information() - chance, float(most) - chance
+        # both are zero but for rounding where chance explains all, as of groups of one row each: that is agreement
+        return float(np.copysign(max(abs(gain), least), gain) / np.copysign(max(abs(room), least), room))
 
     def pairs(self) -> tuple[float, float, float, float]:
         """Ordered pairs of rows: together in both, only in the first, only in the second, in neither."""
@@ -91,6 +100,38 @@ class Contingency(Confusion):
         if homogeneity + completeness == 0:
             return 0.0
         return (1 + beta) * homogeneity * completeness / (beta * homogeneity + completeness)
+
+
+def _mean_of(method: str) -> Callable[[list[float]], Any]:
+    """The mean of two entropies, by its name."""
+    means: dict[str, Callable[[list[float]], Any]] = {
+        "arithmetic": np.mean,
+        "max": max,
+        "min": min,
+        "geometric": lambda pair: np.sqrt(pair[0] * pair[1]),
+    }
+    check_choice("average_method", method, tuple(means))
+    return means[method]
+
+
+def expected_information(table: Array) -> float:
+    """The mean of the mutual information over all ways to deal the rows into groups of these sizes.
+
+    A cell of a group of a rows and one of b has m of the n rows with the hypergeometric probability, and adds m/n log(n m / (a b)). Groups
+    of the same size are dealt alike, so that each pair of sizes is looked at once.
+    """
+    if not np.array_equal(table, np.round(table)):
+        raise BadInput("sample_weight: chance deals whole rows, so that weights must be whole numbers: they count copies of a row")
+    (a, many_a), (b, many_b) = (np.unique(table.sum(axis=k).astype(np.int64), return_counts=True) for k in (1, 0))
+    n = int(a @ many_a)
+    log_factorial = gammaln(np.arange(n + 1) + 1.0)
+    total = 0.0
+    for (one, many), (other, more) in product(zip(a.tolist(), many_a.tolist(), strict=True), zip(b.tolist(), many_b.tolist(), strict=True)):
+        m = np.arange(max(1, one + other - n), min(one, other) + 1)
+        ways = log_factorial[[one, other, n - one, n - other]].sum() - log_factorial[n]
+        left = log_factorial[m] + log_factorial[one - m] + log_factorial[other - m] + log_factorial[n - one - other + m]
+        total += many * more * float(np.exp(ways - left) @ (m * (np.log(m) + math.log(n / one / other)))) / n
+    return total
 
 
 def _entropy(weight: Array) -> float:
@@ -141,6 +182,21 @@ def normalized_mutual_info_score(
     return Contingency.of(labels_true, labels_pred, sample_weight).normalized_information(average_method)
 
 
+def adjusted_mutual_info_score(
+    labels_true: Any, labels_pred: Any, *, average_method: str = "arithmetic", sample_weight: Any = None
+) -> float:
+    """(I − E[I]) / (mean entropy − E[I]), with the mutual information I and its mean E[I] over all ways to deal the rows into groups of
+    the same sizes: 1 if the groupings are the same, 0 on average by chance.
+
+    average_method: as in `normalized_mutual_info_score`. Weights count copies of a row, and must be whole numbers.
+
+    >>> from tenfold.evaluate import adjusted_mutual_info_score
+    >>> adjusted_mutual_info_score([0, 0, 1, 1], [1, 1, 0, 0])
+    1.0
+    """
+    return Contingency.of(labels_true, labels_pred, sample_weight).adjusted_information(average_method)
+
+
 def rand_score(labels_true: Any, labels_pred: Any, *, sample_weight: Any = None) -> float:
     """The share of pairs of rows that both groupings treat alike: together in both, or in neither.
 
@@ -189,3 +245,16 @@ def v_measure_score(labels_true: Any, labels_pred: Any, *, beta: float = 1.0, sa
     1.0
     """
     return Contingency.of(labels_true, labels_pred, sample_weight).v_measure(beta)
+
+
+def homogeneity_completeness_v_measure(
+    labels_true: Any, labels_pred: Any, *, beta: float = 1.0, sample_weight: Any = None
+) -> tuple[float, float, float]:
+    """Homogeneity, completeness and V-measure, from one table of counts.
+
+    >>> from tenfold.evaluate import homogeneity_completeness_v_measure
+    >>> homogeneity_completeness_v_measure([0, 0, 1, 1], [1, 1, 0, 0])
+    (1.0, 1.0, 1.0)
+    """
+    table = Contingency.of(labels_true, labels_pred, sample_weight)
+    return table.homogeneity(), table.completeness(), table.v_measure(beta)

@@ -164,6 +164,11 @@ SCORES: dict[str, Score] = {
         _grouping("mutual_info", Contingency.mutual_information, label="mutual information"),
         _grouping("normalized_mutual_info", Contingency.normalized_information, high=1.0,
                   label="normalized mutual information"),
+        _grouping("adjusted_mutual_info", Contingency.adjusted_information, low=-1.0, high=1.0, label="adjusted mutual information"),
+        Score("calinski_harabasz", (CLUSTERING,), True, LABELS, of.rows, of.calinski_harabasz, function="calinski_harabasz_score",
+              merges=False, label="Calinski-Harabasz index"),
+        Score("davies_bouldin", (CLUSTERING,), False, LABELS, of.rows, of.davies_bouldin, function="davies_bouldin_score",
+              merges=False, label="Davies-Bouldin index"),
         Score("silhouette", (CLUSTERING,), True, LABELS, of.rows, of.silhouette, function="silhouette_score", low=-1.0,
               high=1.0, merges=False),
     )

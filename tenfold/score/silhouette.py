@@ -34,29 +34,20 @@ def silhouette_samples(
     >>> silhouette_samples([[0.0], [1.0], [10.0]], [0, 0, 1]).round(3)
     array([0.9  , 0.889, 0.   ])
     """
-    X = _rows(X)
-    given = as_labels(labels, "labels")
-    same_rows(X=np.empty(X.shape[0]), labels=given)
-    if given.ndim != 1:
-        raise BadInput(f"labels must be 1D: shape is {given.shape}")
+    X = as_rows(X)
     if isinstance(metric, str) and metric == "precomputed":
         X = _distance_table(X)
-    groups, code = check.encode(given)
+    code, k = groups_of(X, labels, "a silhouette")
     n = X.shape[0]
-    if not 2 <= len(groups) < n:
-        raise BadInput(
-            f"Number of labels is {len(groups)}. Valid values are 2 to n_samples - 1 (inclusive): a silhouette of {n} rows "
-            f"needs 2 to {n - 1} groups"
-        )
     w = check.as_weights(sample_weight, n)
-    member = np.zeros((n, len(groups)))
+    member = np.zeros((n, k))
     member[np.arange(n), code] = 1.0 if w is None else w
     rows = np.array_split(np.arange(n), max(1, n**2 // DISTANCES_AT_ONCE))
     sums = np.concatenate(each(lambda part: _distances(X, part, metric, more) @ member, rows))
     return _silhouettes(sums, code, member.sum(axis=0)).astype(X.dtype if X.dtype == np.float32 else np.float64, copy=False)
 
 
-def _rows(X: Any) -> Any:
+def as_rows(X: Any) -> Any:
     """Finite numbers (n, p), dense or CSR."""
     if ops.is_sparse(X):
         X = X.tocsr()
@@ -70,6 +61,22 @@ def _rows(X: Any) -> Any:
     if table.dtype.kind == "f":
         check_finite(table, "X", "values")
     return table
+
+
+def groups_of(X: Any, labels: Any, score: str) -> tuple[Array, int]:
+    """The group of each row as a code, and how many groups there are: at least two, and fewer than rows."""
+    given = as_labels(labels, "labels")
+    same_rows(X=np.empty(X.shape[0]), labels=given)
+    if given.ndim != 1:
+        raise BadInput(f"labels must be 1D: shape is {given.shape}")
+    groups, code = check.encode(given)
+    n = X.shape[0]
+    if not 2 <= len(groups) < n:
+        raise BadInput(
+            f"Number of labels is {len(groups)}. Valid values are 2 to n_samples - 1 (inclusive): {score} of {n} rows "
+            f"needs 2 to {n - 1} groups"
+        )
+    return code, len(groups)
 
 
 def _distance_table(X: Any) -> Any:
@@ -144,7 +151,7 @@ def silhouette_score(
     >>> round(silhouette_score([[0.0], [1.0], [10.0], [11.0]], [0, 0, 1, 1]), 3)
     0.9
     """
-    X, labels, w = _rows(X), np.asarray(labels), None if sample_weight is None else np.asarray(sample_weight)
+    X, labels, w = as_rows(X), np.asarray(labels), None if sample_weight is None else np.asarray(sample_weight)
     if sample_size is not None:
         if not isinstance(sample_size, (int, np.integer)) or not 1 <= sample_size <= X.shape[0]:
             raise BadParameter(

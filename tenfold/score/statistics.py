@@ -5,6 +5,7 @@ They are those of the public scores; there is no second way to compute one. The 
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any, cast
 
 import numpy as np
@@ -17,6 +18,7 @@ from tenfold.core.stats import Rows
 from tenfold.score.absolute_errors import AbsoluteErrors, LargestError
 from tenfold.score.clustering import Contingency
 from tenfold.score.confusion import Confusion
+from tenfold.score.dispersion import calinski_harabasz_score, davies_bouldin_score
 from tenfold.score.inputs import Labels, Scores, Values
 from tenfold.score.means import Mean
 from tenfold.score.precision_recall import average_precision_of
@@ -170,9 +172,15 @@ def rows(X: Array, groups: Array, w: Weights = None) -> Rows:
     return Rows.of((np.asarray(X), np.asarray(groups), np.ones(len(groups)) if w is None else np.asarray(w)))
 
 
-def silhouette(kept: Rows, **parameters: Any) -> float:
+def _of_all(score: Any, kept: Rows, **parameters: Any) -> float:
+    """A score of rows and their groups that needs all of them."""
     X, groups, w = (np.concatenate(part) for part in zip(*kept.parts, strict=True))
-    return silhouette_score(X, groups, sample_weight=w, **parameters)
+    return float(score(X, groups, sample_weight=w, **parameters))
+
+
+silhouette = partial(_of_all, silhouette_score)
+calinski_harabasz = partial(_of_all, calinski_harabasz_score)
+davies_bouldin = partial(_of_all, davies_bouldin_score)
 
 
 def contingency(truth: Array, groups: Array, w: Weights) -> Contingency:
