@@ -104,10 +104,13 @@ def test_what_cannot_be_counted() -> None:
             kind().fit(frame, [0, 1])
     with pytest.raises(BadInput, match="column 1 holds -3"):
         tenfold.MultinomialNB().fit(csr_matrix(frame.to_numpy()), [0, 1])
-    with pytest.raises(BadInput, match="no number of a category"):
-        tenfold.CategoricalNB().fit([[0.0], [1e100]], [0, 1])
+    for number in (1e100, 2e9, 1e8):  # 1e8 in a dozen rows took 22 GB
+        with pytest.raises(BadInput, match="no number of a category"):
+            tenfold.CategoricalNB().fit([[0.0], [number]], [0, 1])
+    wide = np.zeros((2, 40_000))
+    wide[1, 0] = 1.6e7
     with pytest.raises(MemoryError, match="categories"):
-        tenfold.CategoricalNB().fit([[0.0], [2e9]], [0, 1])
+        tenfold.CategoricalNB().fit(wide, [0, 1])
     with pytest.raises(BadInput, match="binarize"):
         tenfold.BernoulliNB(binarize=None).fit([[0.0], [3.0]], [0, 1])
     for setting, message in (({"alpha": [1.0, -1.0]}, "All values in alpha"), ({"alpha": [1.0]}, "n_features"), ({"alpha": -1}, ">= 0"),

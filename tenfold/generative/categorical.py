@@ -11,7 +11,7 @@ from tenfold.core.data import Array, Block
 from tenfold.core.errors import BadParameter
 from tenfold.core.learned import learned
 from tenfold.core.params import KW_ONLY, estimator, param
-from tenfold.generative.class_sums import CategoryCounts, categories_of
+from tenfold.generative.class_sums import MOST_CATEGORIES, CategoryCounts, categories_of
 from tenfold.generative.counts import Smoothed, log
 
 
@@ -72,7 +72,7 @@ class CategoricalNB(Smoothed):
         if given is None:
             return np.zeros(p, dtype=np.int64)
         least = np.asarray(given)
-        if least.dtype.kind not in "iu" or (least < 0).any() or least.max(initial=0) > 1 << 24:
+        if least.dtype.kind not in "iu" or (least < 0).any() or least.max(initial=0) > MOST_CATEGORIES:
             raise BadParameter(f"CategoricalNB(min_categories={check.short(given)}): must be whole numbers of at least 0")
         if least.ndim and least.shape != (p,):
             raise BadParameter(f"'min_categories' should have shape ({p},) when an array-like is provided. Got {least.shape} instead.")

@@ -14,7 +14,7 @@ from tenfold.core.memory import check_memory
 from tenfold.core.numbers import column_name
 from tenfold.core.stats import Stats
 
-MOST_CATEGORIES = 1 << 31
+MOST_CATEGORIES = 1 << 24  # counts are kept of every number below the largest, so that a stray number would ask for gigabytes
 
 
 @dataclass(slots=True)
