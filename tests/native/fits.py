@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
+import pandas
 import scipy.sparse
 
 import tenfold
@@ -35,6 +36,7 @@ TILTED = np.vander(np.linspace(1, 2, 200), 13)[:, :-1]  # so badly conditioned t
 TEXTS, GAPS = np.array(["a", "b", None], dtype=object)[MANY[:200, None] % 3], np.where(SMALL < -1, np.nan, SMALL)
 DATED = {"x": SHORT, "level": ["a", "b", "b", None] * 50, "day": [f"20{10 + i % 9}-0{1 + i % 9}-11 10:{10 + i % 40}" for i in range(200)]}
 PROSE = [f"The {word} is {'größer' if i % 3 else 'less'} than {i}" for i, word in enumerate(["cat", "dog", "Ölbild", "x"] * 50)]
+FRAME = pandas.DataFrame(TEXTS, dtype=object)
 SHALLOW: dict[str, Any] = dict(max_depth=3, random_state=0)
 LITTLE: dict[str, Any] = dict(max_iter=2, early_stopping=False, max_leaf_nodes=5)
 ONCE: dict[str, Any] = dict(LITTLE, max_iter=1)
@@ -107,8 +109,8 @@ BLOCKS: Fits = {
         tenfold.SGDRegressor(penalty="l1", eta0=0.001, max_iter=2, tol=None, random_state=0).fit(SPARSE, SHORT).coef_
     ),
     "LinearSVC": lambda: tenfold.LinearSVC().fit(SMALL, FEW).coef_,
-    "LinearSVC by products": lambda: tenfold.LinearSVC().fit(LONG_ROWS, TWO).coef_,
-    "LinearSVC in its dual": lambda: tenfold.LinearSVC(loss="hinge").fit(LONG_ROWS, TWO).coef_,
+    "LinearSVC by products": lambda: tenfold.LinearSVC(C=1e-4).fit(LONG_ROWS, TWO).coef_,
+    "LinearSVC in its dual": lambda: tenfold.LinearSVC(C=1e-4, loss="hinge").fit(LONG_ROWS, TWO).coef_,
     "KMeans": lambda: tenfold.KMeans(5, n_init=1, random_state=0).fit(SMALL).cluster_centers_,
     "KMeans on columns of float32": lambda: (
         tenfold.KMeans(5, n_init=1, random_state=0).fit(SMALL.astype(np.float32)).predict(SMALL.astype(np.float32))
@@ -140,6 +142,8 @@ EVALUATION: Fits = {
 }
 PREPARE: Fits = {
     "texts": lambda: tenfold.OneHotEncoder().fit_transform(TEXTS).toarray(),
+    "texts of one length": lambda: tenfold.OneHotEncoder().fit_transform(TEXTS.astype(str)).toarray(),
+    "texts of a frame": lambda: tenfold.OneHotEncoder().fit_transform(FRAME).toarray(),
     "gaps": lambda: tenfold.SimpleImputer().fit_transform(GAPS),
     "rows of unit length": lambda: tenfold.Normalizer().fit_transform(SMALL),
     "to mean zero and back": lambda: there_and_back(tenfold.StandardScaler()),
@@ -174,8 +178,8 @@ TREES: Fits = {
     "AdaBoostClassifier of two classes": lambda: (
         tenfold.AdaBoostClassifier(n_estimators=3).fit(SMALL, TWO).predict(SMALL)
     ),
-    "in threads": tree(Y, NARROW, max_depth=4),
-    "in threads, several targets": tree(X[:, :2], NARROW, max_depth=4),
+    "in threads": tree(Y, NARROW, max_depth=2),
+    "in threads, several targets": tree(X[:, :2], NARROW, max_depth=2),
     "in threads, AdaBoostClassifier": lambda: tenfold.AdaBoostClassifier(n_estimators=2).fit(X, MANY).predict(X[:9]),
 }
 FORESTS: Fits = {
@@ -236,9 +240,9 @@ def logistic(scores: Any) -> Any:
 
 NEAR: Fits = {
     "tree": lambda: tenfold.NeighborIndex(SMALL).nearest(SMALL, 3),
-    "tree, radius": lambda: tenfold.NeighborIndex(SMALL, "manhattan").within(SMALL, 2.0),
+    "tree, radius": lambda: np.concatenate(tenfold.NeighborIndex(SMALL, "manhattan").within(SMALL, 2.0)),
     "all rows": lambda: tenfold.NeighborIndex(WIDE[:200]).nearest(k=3),
-    "all rows, radius": lambda: tenfold.NeighborIndex(WIDE[:200], "hamming").within(WIDE[:9], 0.5),
+    "all rows, radius": lambda: np.concatenate(tenfold.NeighborIndex(WIDE[:200], "hamming").within(WIDE[:9], 0.5)),
 }
 
 FITS: dict[str, Fits] = {
