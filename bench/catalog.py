@@ -7,6 +7,7 @@ from functools import partial
 from . import (
     boosting,
     codes,
+    density,
     ensemble,
     evaluate,
     features,
@@ -34,7 +35,7 @@ from .plan import Entry, Workload
 from .race import race
 
 LINEAR = (linear, glm, sparse, pursuit, robust, local, margins, online)
-OTHERS = (unsupervised, near, generative, evaluate, ensemble, boosting, forest, search, features, prepare, codes, text)
+OTHERS = (unsupervised, density, near, generative, evaluate, ensemble, boosting, forest, search, features, prepare, codes, text)
 RACES: dict[str, Workload] = {w.name: w for module in (*LINEAR, *OTHERS) for w in module.WORKLOADS}
 
 CATALOG: dict[str, Entry] = {w.name: Entry(w.name, w.about, partial(race, w)) for w in RACES.values()}

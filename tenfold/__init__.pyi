@@ -3,6 +3,7 @@ from tenfold import evaluate as evaluate
 from tenfold import score as score
 from tenfold.advisor.advice import advise as advise
 from tenfold.app.progress import progress as progress
+from tenfold.cluster.dbscan import DBSCAN as DBSCAN
 from tenfold.cluster.kmeans import KMeans as KMeans
 from tenfold.compose.adaboost import AdaBoostClassifier as AdaBoostClassifier
 from tenfold.compose.adaboost_r2 import AdaBoostRegressor as AdaBoostRegressor

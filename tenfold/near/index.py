@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,6 +20,7 @@ FEW_COLUMNS, SOME_COLUMNS = 8, 12  # a tree for up to so many, or, with enough r
 LEAST_ROWS = 64  # of a tree
 QUERIES = {"tree": 512, "all rows": 1024}  # handled at a time
 PAIRS = 1 << 21  # distances at a time, where they are all computed
+PAIRS_NEAR = 1 << 24  # that are told at a time
 METHODS = ("auto", "tree", "all rows")
 
 
@@ -88,6 +90,17 @@ class NeighborIndex:
         counts = np.concatenate([np.diff(start) for start, _, _ in parts]) if parts else NONE
         rows, distances = (np.concatenate([one[i] for one in parts]) if parts else np.empty(0) for i in (1, 2))
         return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), rows.astype(np.int64), self.measure.told(distances)
+
+    def blocks_within(self, radius: float) -> Iterator[tuple[int, Array, Array]]:
+        """(first, start, rows): as `within` of the rows themselves, block by block from row `first`; each is in the list of those near it.
+        At most PAIRS_NEAR pairs are in memory at a time, or those of a few rows."""
+        Q, skip = self._queries(None)
+        step = min(max(PAIRS_NEAR // len(self), 32), 4096)
+        for first in range(0, len(self), step):
+            some, own = Q[first : first + step], skip[first : first + step]
+            parts = self._each(lambda part, Q=some, skip=own: self._some_within(Q[part], float(radius), skip[part]), len(some))
+            counts = np.concatenate([np.diff(start) for start, _, _ in parts])
+            yield first, np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), np.concatenate([rows for _, rows, _ in parts])
 
     # --- inside ---
 

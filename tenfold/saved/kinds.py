@@ -150,5 +150,6 @@ LEARNERS: dict[int, str] = {
     175: "RiskRegressor",
     176: "RidgeClassifier",
     177: "RidgeClassifierCV",
+    178: "DBSCAN",
 }
 NUMBER_OF_LEARNER = {name: number for number, name in LEARNERS.items()}

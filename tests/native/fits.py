@@ -245,6 +245,11 @@ NEAR: Fits = {
     "all rows, radius": lambda: np.concatenate(tenfold.NeighborIndex(WIDE[:200], "hamming").within(WIDE[:9], 0.5)),
 }
 
+DENSITY: Fits = {
+    "DBSCAN": lambda: tenfold.DBSCAN(1.5).fit(SMALL).predict(SMALL[:9]),
+    "DBSCAN, all rows": lambda: tenfold.DBSCAN(9.0).fit(WIDE[:200]).labels_,
+}
+
 FITS: dict[str, Fits] = {
     "blocks": BLOCKS,
     "evaluation": EVALUATION,
@@ -253,4 +258,5 @@ FITS: dict[str, Fits] = {
     "forests": FORESTS,
     "boosting": BOOSTING,
     "neighbours": NEAR,
+    "density": DENSITY,
 }

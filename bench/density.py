@@ -1,0 +1,51 @@
+"""Clusters of dense rows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from . import data as make
+from .plan import Contender, Data, Judgement, Quality, Workload, fit_predict
+
+
+def _grouped(data: Data, model: Any, output: Any) -> Quality:
+    """How well the groups are the blobs, by pairs of rows; how many there are, and the share of rows in none."""
+    from sklearn.metrics import adjusted_rand_score
+
+    labels = np.asarray(model.labels_)
+    return {
+        "ARI": float(adjusted_rand_score(data["y"], labels)),
+        "clusters": float(labels.max() + 1),
+        "noise": float(np.mean(labels < 0)),
+    }
+
+
+def _contender(name: str, path: str, role: Any = "peer", slow: bool = False, **parameters: Any) -> Contender:
+    return Contender(name, path.split(".")[0], fit_predict(path, _grouped, method=None, target=False, **parameters), role, slow)
+
+
+def _blobs(n: int, p: int, n_blobs: int, spread: float, seed: int) -> Data:
+    """Gaussian blobs of deviation one about centres of deviation `spread`, and which row is of which."""
+    rng = np.random.default_rng(seed)
+    centers, owner = rng.normal(0, spread, (n_blobs, p)), rng.integers(0, n_blobs, n)
+    X = centers[owner] + rng.standard_normal((n, p))
+    return {"X": X, "y": owner, "Xt": X[:10]}
+
+
+SAME_GROUPS = Judgement("ARI", higher=True, tolerance=1e-9)
+
+DBSCAN = Workload(
+    name="dbscan",
+    about="DBSCAN, 100k x 2, 20 blobs; eps 0.1, 10 rows",
+    make=lambda shrink: _blobs(make.shrunk(100_000, shrink), 2, 20, 8.0, 35),
+    contenders=(
+        _contender("tenfold DBSCAN", "tenfold.DBSCAN", "tenfold", eps=0.1, min_samples=10),
+        _contender("sklearn", "sklearn.cluster.DBSCAN", eps=0.1, min_samples=10, n_jobs=2),
+        _contender("sklearnex", "sklearnex.cluster.DBSCAN", slow=True, eps=0.1, min_samples=10, n_jobs=2),
+    ),
+    judgement=SAME_GROUPS,
+)
+
+WORKLOADS = (DBSCAN,)

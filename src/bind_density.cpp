@@ -1,0 +1,151 @@
+// Python binding of clusters of dense rows. Arguments are checked here, and only here.
+#include <nanobind/stl/string.h>
+
+#include <memory>
+#include <string>
+
+#include "arrays.hpp"
+#include "kernels/cluster/density_kernels.hpp"
+#include "kernels/cluster/groups.hpp"
+#include "kernels/common/team.hpp"
+#include "levels.hpp"
+
+using namespace nb::literals;
+
+namespace {
+
+Levels<DensityKernels> kernels(TENFOLD_LEVELS(density));
+
+// For tests; false where this machine does not have the instruction set.
+bool use_level(const std::string& name) { return kernels.use(name); }
+
+constexpr size_t LEAVES = 16;  // that a thread takes at a time
+
+size_t leaves_of(const TreeView& tree) { return tree.inner + 1; }
+
+// Calls work(leaves) for all leaves of a tree, some at a time.
+template <class Work>
+void each_leaves(Team& team, const TreeView& tree, Work&& work) {
+    team.ranges(leaves_of(tree), LEAVES, [&](size_t begin, size_t end) { work(Leaves{begin, end}); });
+    leave_if_stopped();
+}
+
+TreeNodes tree_of(Matrix rows) {
+    require(rows.size(0) > 0 && rows.size(1) > 0, "there must be rows and columns");
+    require(rows.size(0) <= INT32_MAX, "there must not be more than 2^31 rows");
+    return TreeNodes(rows.rows());
+}
+
+Near near_of(std::int64_t apart, double power, double radius) {
+    require(apart >= 0 && apart < static_cast<int>(Apart::hamming), "a tree has no boxes by this measure");
+    require(radius >= 0, "the radius must not be negative");
+    return {static_cast<Apart>(apart), power, radius};
+}
+
+// Of each node one dense row where it has no other, else what `density_kernels.hpp` says.
+std::vector<Place> known_of_nodes(const TreeView& tree, const std::uint8_t* dense) {
+    std::vector<Place> one(tree.inner + leaves_of(tree), NO_ROW);
+    for (size_t leaf = 0; leaf < leaves_of(tree); ++leaf)
+        for (size_t i = tree.start[leaf]; i < tree.start[leaf + 1]; ++i)
+            if (dense[i]) one[tree.inner + leaf] = one[tree.inner + leaf] == NO_ROW ? static_cast<Place>(i) : MANY_GROUPS;
+    for (size_t node = tree.inner; node-- > 0;) {
+        const Place a = one[2 * node + 1], b = one[2 * node + 2];
+        one[node] = a == NO_ROW ? b : b == NO_ROW ? a : MANY_GROUPS;
+    }
+    return one;
+}
+
+// (dense, label): whether the rows within the radius of each weigh enough, and the number of its group, in the order of their
+// first dense rows; -1: none.
+nb::tuple dense_groups(Matrix rows, Vector weight, double radius, double least, std::int64_t apart, double power, std::int64_t threads) {
+    const size_t n = rows.size(0);
+    require(weight.size(0) == 0 || weight.size(0) == n, "there must be a weight for each row, or none");
+    const Near near = near_of(apart, power, radius);
+    New<std::uint8_t> dense_row(n);
+    New<std::int64_t> label_row(n);
+    unlocked([&] {
+        const TreeNodes nodes = tree_of(rows);
+        leave_if_stopped();
+        const TreeView tree = nodes.view();
+        Team team(static_cast<size_t>(std::max<std::int64_t>(threads, 1)));
+        std::vector<std::int64_t> number(n);  // of the row at each place
+        for (size_t leaf = 0; leaf < leaves_of(tree); ++leaf)
+            std::copy_n(tree.number + leaf * LEAF, tree.start[leaf + 1] - tree.start[leaf], number.begin() + static_cast<std::ptrdiff_t>(tree.start[leaf]));
+        std::vector<double> weights(weight.size(0));
+        for (size_t i = 0; i < weights.size(); ++i) weights[i] = weight.data()[number[i]];
+        std::vector<std::uint8_t> dense(n);
+        each_leaves(team, tree, [&](Leaves leaves) {
+            kernels->find_dense(tree, leaves, weights.empty() ? nullptr : weights.data(), near, least, dense.data());
+        });
+        std::vector<Place> above(n), one = known_of_nodes(tree, dense.data());
+        for (size_t i = 0; i < n; ++i) above[i] = static_cast<Place>(i);
+        each_leaves(team, tree, [&](Leaves leaves) {
+            kernels->join_dense(tree, leaves, near, dense.data(), above.data(), one.data());
+        });
+        std::vector<Place> place(n);
+        for (size_t i = 0; i < n; ++i) place[static_cast<size_t>(number[i])] = static_cast<Place>(i);
+        std::vector<std::int64_t> label(n, -1);  // by place; of a root once its group has a number
+        std::int64_t count = 0;
+        for (size_t row = 0; row < n; ++row) {
+            if (!dense[static_cast<size_t>(place[row])]) continue;
+            const auto root = static_cast<size_t>(root_of(above.data(), place[row]));
+            if (label[root] < 0) label[root] = count++;
+            label[static_cast<size_t>(place[row])] = label[root];
+        }
+        each_leaves(team, tree, [&](Leaves leaves) {
+            kernels->label_border(tree, leaves, near, dense.data(), one.data(), label.data());
+        });
+        for (size_t i = 0; i < n; ++i) {
+            dense_row.data[number[i]] = dense[i];
+            label_row.data[number[i]] = label[i];
+        }
+    });
+    return nb::make_tuple(dense_row.array, label_row.array);
+}
+
+// Groups from lists of near rows.
+class RowGroups {
+public:
+    explicit RowGroups(std::int64_t n) : groups_(checked(n)) {}
+
+    void add(std::int64_t first, Integers start, Integers rows, Column<std::uint8_t> dense, std::int64_t known) {
+        const size_t n = groups_.size();
+        require(start.size(0) >= 1, "start must say where the rows of each query begin, and the end");
+        const size_t block = start.size(0) - 1;
+        require(dense.size(0) == n && known >= 0 && first >= 0 && static_cast<size_t>(first) + block <= n, "there are not so many rows");
+        require(start.data()[0] >= 0 && start.data()[block] <= static_cast<std::int64_t>(rows.size(0)), "start goes beyond the rows");
+        require(std::is_sorted(start.data(), start.data() + block + 1), "start must rise");
+        unlocked([&] {
+            for (const std::int64_t row : rows.span())
+                if (row < 0 || static_cast<size_t>(row) >= n) throw nb::value_error("there is no such row");
+            groups_.add(static_cast<size_t>(first), start.data(), block, rows.data(), dense.data(), static_cast<size_t>(known));
+        });
+    }
+    nb::object labels(Column<std::uint8_t> dense) {
+        require(dense.size(0) == groups_.size(), "dense must say it of each row");
+        New<std::int64_t> label(groups_.size());
+        unlocked([&] { groups_.label(dense.data(), label.data); });
+        return label.array;
+    }
+
+private:
+    static size_t checked(std::int64_t n) {
+        require(n >= 0 && n <= INT32_MAX, "there must not be more than 2^31 rows");
+        return static_cast<size_t>(n);
+    }
+
+    Groups groups_;
+};
+
+}  // namespace
+
+NB_MODULE(_density, m) {
+    start_module_beside_kernels();
+    m.def("dense_groups", &dense_groups, "rows"_a.noconvert(), "weight"_a.noconvert(), "radius"_a, "least"_a, "apart"_a, "power"_a,
+          "threads"_a);
+    nb::class_<RowGroups>(m, "RowGroups")
+        .def(nb::init<std::int64_t>(), "n"_a)
+        .def("add", &RowGroups::add, "first"_a, "start"_a.noconvert(), "rows"_a.noconvert(), "dense"_a.noconvert(), "known"_a)
+        .def("labels", &RowGroups::labels, "dense"_a.noconvert());
+    m.def("use_level", &use_level, "name"_a);
+}

@@ -1,0 +1,25 @@
+import numpy
+import numpy.typing
+
+class RowGroups:
+    def __init__(self, n: int) -> None: ...
+    def add(
+        self,
+        first: int,
+        start: numpy.typing.NDArray[numpy.int64],
+        rows: numpy.typing.NDArray[numpy.int64],
+        dense: numpy.typing.NDArray[numpy.uint8],
+        known: int,
+    ) -> None: ...
+    def labels(self, dense: numpy.typing.NDArray[numpy.uint8]) -> numpy.typing.NDArray[numpy.int64]: ...
+
+def dense_groups(
+    rows: numpy.typing.NDArray[numpy.float64],
+    weight: numpy.typing.NDArray[numpy.float64],
+    radius: float,
+    least: float,
+    apart: int,
+    power: float,
+    threads: int,
+) -> tuple[numpy.typing.NDArray[numpy.uint8], numpy.typing.NDArray[numpy.int64]]: ...
+def use_level(name: str) -> bool: ...

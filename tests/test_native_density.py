@@ -1,0 +1,85 @@
+"""Kernels of dense rows: against plain twins, at every instruction set, and what is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.sparse.csgraph import connected_components
+from test_native_near import LEVELS, sums
+
+from tenfold import _density
+
+NO_WEIGHTS = np.empty(0)
+
+
+@pytest.fixture(params=LEVELS)
+def level(request: Any) -> Iterator[str]:
+    if not _density.use_level(request.param):
+        pytest.skip(f"this machine has no {request.param}")
+    yield request.param
+    for name in LEVELS:
+        _density.use_level(name)  # the best comes last
+
+
+def plain_groups(near: Any, weight: Any, least: float) -> tuple[Any, Any]:
+    """By all pairs: whether rows are dense, and the first group that each is in or near."""
+    dense = near @ weight >= least
+    _, part = connected_components(near & dense[:, None] & dense[None, :], directed=False)
+    order = {group: number for number, group in enumerate(dict.fromkeys(part[dense]))}
+    label = np.full(len(near), -1)
+    for row in range(len(near)):
+        seen = [order[part[other]] for other in np.flatnonzero(near[row] & dense)]
+        label[row] = order[part[row]] if dense[row] else min(seen, default=-1)
+    return dense, label
+
+
+@pytest.mark.parametrize("apart", range(4))
+def test_dense_groups(level: str, apart: int) -> None:
+    rng = np.random.default_rng(apart)
+    for n, p, radius in ((1, 1, 1.0), (17, 2, 0.5), (300, 2, 0.02), (300, 3, 0.3), (200, 9, 4.0)):
+        X, weight = np.round(rng.normal(size=(n, p)), 2), rng.uniform(0, 2, n)
+        near = sums(X, X, apart) <= radius
+        for w, least in ((NO_WEIGHTS, 3.0), (weight, 3.0)):
+            dense, label = plain_groups(near, w if len(w) else np.ones(n), least)
+            for threads in (1, 3):
+                found = _density.dense_groups(X, w, radius, least, apart, 3.0, threads)
+                np.testing.assert_array_equal(found[0].astype(bool), dense)
+                np.testing.assert_array_equal(found[1], label)
+
+
+def test_groups_from_lists() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(120, 2))
+    near = sums(X, X, 0) <= 0.09
+    dense, label = plain_groups(near, np.ones(len(X)), 4)
+    groups, flags = _density.RowGroups(len(X)), np.zeros(len(X), dtype=np.uint8)
+    for first in range(0, len(X), 50):
+        block = near[first : first + 50]
+        known = first + len(block)
+        flags[first:known] = dense[first:known]
+        start = np.concatenate([[0], np.cumsum(block.sum(axis=1))])
+        groups.add(first, start, np.ascontiguousarray(np.nonzero(block)[1]), flags, known)
+    np.testing.assert_array_equal(groups.labels(flags), label)
+
+
+def test_what_is_refused() -> None:
+    X, flags = np.zeros((3, 2)), np.zeros(3, dtype=np.uint8)
+    groups, one = _density.RowGroups(3), np.array([0, 1])
+    for call in (
+        lambda: _density.dense_groups(X[:0], NO_WEIGHTS, 1.0, 1.0, 0, 2.0, 1),
+        lambda: _density.dense_groups(X, np.ones(2), 1.0, 1.0, 0, 2.0, 1),
+        lambda: _density.dense_groups(X, NO_WEIGHTS, -1.0, 1.0, 0, 2.0, 1),
+        lambda: _density.dense_groups(X, NO_WEIGHTS, 1.0, 1.0, 4, 2.0, 1),
+        lambda: groups.add(3, one, np.array([0]), flags, 3),
+        lambda: groups.add(0, one, np.array([3]), flags, 3),
+        lambda: groups.add(0, one, np.array([-1]), flags, 3),
+        lambda: groups.add(0, np.array([0, 2]), np.array([0]), flags, 3),
+        lambda: groups.add(0, np.array([1, 0]), np.array([0]), flags, 3),
+        lambda: groups.labels(flags[:2]),
+        lambda: _density.RowGroups(-1),
+    ):
+        with pytest.raises(ValueError):
+            call()
