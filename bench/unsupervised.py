@@ -1,7 +1,8 @@
-"""Models without a target: k-means from given centres, principal components."""
+"""Models without a target: k-means from given centres, medoids, principal components."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -77,6 +78,46 @@ KMEANS_LARGE = Workload(
 )
 
 
+N_MEDOIDS = 20
+
+
+def _tenfold_medoids(data: Data, meter: Meter) -> Quality:
+    import tenfold
+
+    model = tenfold.KMedoids(N_MEDOIDS, random_state=0)
+    meter.fit(model.fit, data["X"])
+    return {"loss": model.inertia_}
+
+
+def _medoids(name: str, **parameters: Any) -> Callable[[Data, Meter], Quality]:
+    """The package takes distances, which are made in the time of the fit; in float32, with which it is faster."""
+
+    def run(data: Data, meter: Meter) -> Quality:
+        import kmedoids
+        from sklearn.metrics import pairwise_distances
+
+        def fit(X: Any) -> Any:
+            return getattr(kmedoids, name)(pairwise_distances(X).astype(np.float32), N_MEDOIDS, random_state=0, **parameters)
+
+        return {"loss": float(meter.fit(fit, data["X"]).loss)}
+
+    return run
+
+
+KMEDOIDS = Workload(
+    name="kmedoids",
+    about="k-medoids, 5k x 10, k=20 on 20 overlapping blobs, Euclidean, distances included",
+    make=lambda shrink: make.blobs(make.shrunk(5_000, shrink), 10, n_blobs=20, n_clusters=20, seed=37),
+    contenders=(
+        Contender("tenfold KMedoids", "tenfold", _tenfold_medoids, "tenfold"),
+        Contender("kmedoids fasterpam", "kmedoids", _medoids("fasterpam", n_cpu=1)),
+        Contender("kmedoids fasterpam, 2 threads", "kmedoids", _medoids("fasterpam", n_cpu=2)),
+        Contender("kmedoids fastpam1", "kmedoids", _medoids("fastpam1"), slow=True),
+    ),
+    judgement=Judgement("loss", higher=False, tolerance=1e-2),  # local minima: which one depends on where a fit begins
+)
+
+
 def _pca(name: str, path: str, role: Any = "peer", slow: bool = False, **parameters: Any) -> Contender:
     run = fit_predict(path, explained, method="transform", target=False, **parameters)
     return Contender(name, path.split(".")[0], run, role, slow)
@@ -103,4 +144,4 @@ PCA = Workload(
     judgement=Judgement("explained by 20", higher=True, tolerance=1e-8),
 )
 
-WORKLOADS = (KMEANS_SMALL, KMEANS_LARGE, PCA)
+WORKLOADS = (KMEANS_SMALL, KMEANS_LARGE, KMEDOIDS, PCA)

@@ -5,6 +5,7 @@ from tenfold.advisor.advice import advise as advise
 from tenfold.app.progress import progress as progress
 from tenfold.cluster.dbscan import DBSCAN as DBSCAN
 from tenfold.cluster.kmeans import KMeans as KMeans
+from tenfold.cluster.kmedoids import KMedoids as KMedoids
 from tenfold.compose.adaboost import AdaBoostClassifier as AdaBoostClassifier
 from tenfold.compose.adaboost_r2 import AdaBoostRegressor as AdaBoostRegressor
 from tenfold.compose.bagging import BaggingClassifier as BaggingClassifier

@@ -35,7 +35,7 @@ Array = np.ndarray[Any, Any]
 
 # What a fit returns besides its answer: how it got there, statistics and parts that the answers follow from, rows in their order.
 NOT_AN_ANSWER = {
-    "stats_", "absent_", "n_iter_", "labels_", "outliers_", "n_passes_", "feature_names_in_", "history_", "estimators_",
+    "stats_", "absent_", "n_iter_", "labels_", "medoid_indices_", "outliers_", "n_passes_", "feature_names_in_", "history_", "estimators_",
     "others_", "final_estimator_", "best_estimator_", "regressor_", "transformer_", "oob_prediction_", "oob_decision_function_",
     "core_sample_indices_",
 }  # fmt: skip

@@ -4,4 +4,5 @@
 PUBLIC = {
     "DBSCAN": "dbscan",
     "KMeans": "kmeans",
+    "KMedoids": "kmedoids",
 }

@@ -12,6 +12,7 @@ from numpy.random import RandomState
 
 from tenfold.base import check
 from tenfold.base.estimator import Clusterer, Estimator, Transformer, map_rows
+from tenfold.cluster.seeds import draws
 from tenfold.core import ops
 from tenfold.core.data import Array, Arrays, Block, Source, Target, block_rows
 from tenfold.core.engine import Threads
@@ -19,7 +20,7 @@ from tenfold.core.errors import BadInput, BadParameter, EmptyClusters, warn
 from tenfold.core.learned import in_single, learned
 from tenfold.core.learning import Learner, drive
 from tenfold.core.params import KW_ONLY, estimator, param
-from tenfold.core.random import generator, seed_of
+from tenfold.core.random import seed_of
 from tenfold.core.stats import Spread, Stats
 from tenfold.solve.lloyd import Run, lloyd, lloyd_in_memory, plus_plus, random_rows
 from tenfold.solve.sketch import Sample
@@ -104,7 +105,7 @@ class KMeans(Clusterer, Transformer, Estimator):
         k = self.n_clusters
         if source.n_rows is not None and source.n_rows < k:
             raise BadInput(f"n_samples={source.n_rows} should be >= n_clusters={k}: ask for fewer clusters")
-        rng = self._generator()
+        rng = draws(self)
         sample_rows = max(min(SAMPLE_ROWS, SAMPLE_BYTES // (8 * source.n_features)), 4 * k)
         sampling = partial(_sample, k=sample_rows, seed=seed_of(rng))
         given = not isinstance(self.init, str) and (isinstance(self.init, type) or not callable(self.init))
@@ -147,14 +148,6 @@ class KMeans(Clusterer, Transformer, Estimator):
                 EmptyClusters,
                 stacklevel=2,
             )
-
-    def _generator(self) -> np.random.Generator:
-        try:
-            return generator(self.random_state)
-        except (TypeError, ValueError):
-            raise BadParameter(
-                f"KMeans(random_state={self.random_state!r}): must be a whole number >= 0, a generator, or None"
-            ) from None
 
     def _centers(self, given: Any, p: int) -> Array:
         """The centres a user gave, or a user's function."""

@@ -151,5 +151,6 @@ LEARNERS: dict[int, str] = {
     176: "RidgeClassifier",
     177: "RidgeClassifierCV",
     178: "DBSCAN",
+    179: "KMedoids",
 }
 NUMBER_OF_LEARNER = {name: number for number, name in LEARNERS.items()}
