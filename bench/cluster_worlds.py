@@ -1,7 +1,7 @@
 """Worlds with a known number of groups: tables drawn from them, to see how often a rule finds the number.
 
-`FITTED` are those by which the recommendation of `tenfold.choose_clusters` was chosen, `REPORTED` others, of other shapes, sizes, distances and
-seeds, on which it is reported. Both lists were fixed before any rule was tried.
+`FITTED` are those by which the recommendation of `tenfold.choose_clusters` was chosen, `REPORTED` others, of other shapes, sizes, distances
+and seeds, on which it is reported. Both lists were fixed before any rule was tried.
 """
 
 from __future__ import annotations
@@ -104,7 +104,9 @@ def _worlds(shapes: list[tuple[str, Draw]], aparts: tuple[float, ...], rows: tup
         made += [
             World(f"unequal sizes, {apart:g} apart", k, d, max(rows), apart, gaussian, "unequal") for k, d in product((2, 3, 5, 8), (2, 10))
         ]
-        made += [World(f"with noise, {apart:g} apart", k, d, max(rows), apart, gaussian, noise=0.08) for k, d in product((2, 3, 5), (2, 10))]
+        made += [
+            World(f"with noise, {apart:g} apart", k, d, max(rows), apart, gaussian, noise=0.08) for k, d in product((2, 3, 5), (2, 10))
+        ]
     made += [World(name, 1, d, n, 1.0, shape) for (name, shape), d, n in product(alone, (2, 10), rows)]
     return made
 
@@ -117,5 +119,8 @@ FITTED = _worlds(
 REPORTED = _worlds(
     [("round", gaussian), ("wide and narrow", wide_and_narrow), ("heavy columns", heavy_columns)],
     (4.0, 5.0, 8.0), (150, 400, 1000),
-    [("Gaussian", gaussian), ("stretched", stretched), ("ball", ball), ("box", box), ("heavy columns", heavy_columns), ("exponential", exponential)],
+    [
+        ("Gaussian", gaussian), ("stretched", stretched), ("ball", ball), ("box", box), ("heavy columns", heavy_columns),
+        ("exponential", exponential),
+    ],
 )  # fmt: skip

@@ -2,6 +2,9 @@ from tenfold.draw.attribution import draw_attributions as draw_attributions
 from tenfold.draw.bias_variance import draw_bias_variance as draw_bias_variance
 from tenfold.draw.calibration import draw_calibration as draw_calibration
 from tenfold.draw.clusters import draw_neighbor_distances as draw_neighbor_distances
+from tenfold.draw.clusters import draw_cluster_choice as draw_cluster_choice
+from tenfold.draw.clusters import draw_clusters as draw_clusters
+from tenfold.draw.clusters import draw_silhouette as draw_silhouette
 from tenfold.draw.coefficients import draw_coefficients as draw_coefficients
 from tenfold.draw.confusion import draw_confusion as draw_confusion
 from tenfold.draw.curves import draw_learning_curve as draw_learning_curve

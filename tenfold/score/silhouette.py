@@ -44,7 +44,7 @@ def silhouette_samples(
     member[np.arange(n), code] = 1.0 if w is None else w
     rows = np.array_split(np.arange(n), max(1, n**2 // DISTANCES_AT_ONCE))
     sums = np.concatenate(each(lambda part: _distances(X, part, metric, more) @ member, rows))
-    return _silhouettes(sums, code, member.sum(axis=0)).astype(X.dtype if X.dtype == np.float32 else np.float64, copy=False)
+    return silhouettes(sums, code, member.sum(axis=0)).astype(X.dtype if X.dtype == np.float32 else np.float64, copy=False)
 
 
 def as_rows(X: Any) -> Any:
@@ -122,7 +122,7 @@ def _sparse_distances(X: Any, rows: Array) -> Array:
     return np.asarray(np.sqrt(np.maximum(gaps, 0.0)))
 
 
-def _silhouettes(sums: Array, code: Array, weight: Array) -> Array:
+def silhouettes(sums: Array, code: Array, weight: Array) -> Array:
     """From the sum of distances of each row to each group."""
     rows, own = np.arange(len(code)), weight[code] - 1
     alone = own <= 0
