@@ -3,8 +3,8 @@ from tenfold import evaluate as evaluate
 from tenfold import score as score
 from tenfold.advisor.advice import advise as advise
 from tenfold.app.progress import progress as progress
-from tenfold.cluster.dbscan import DBSCAN as DBSCAN
 from tenfold.cluster.choose import choose_clusters as choose_clusters
+from tenfold.cluster.dbscan import DBSCAN as DBSCAN
 from tenfold.cluster.kmeans import KMeans as KMeans
 from tenfold.cluster.kmedoids import KMedoids as KMedoids
 from tenfold.compose.adaboost import AdaBoostClassifier as AdaBoostClassifier

@@ -2,9 +2,6 @@ from tenfold.draw.attribution import draw_attributions as draw_attributions
 from tenfold.draw.bias_variance import draw_bias_variance as draw_bias_variance
 from tenfold.draw.calibration import draw_calibration as draw_calibration
 from tenfold.draw.clusters import draw_neighbor_distances as draw_neighbor_distances
-from tenfold.draw.clusters import draw_cluster_choice as draw_cluster_choice
-from tenfold.draw.clusters import draw_clusters as draw_clusters
-from tenfold.draw.clusters import draw_silhouette as draw_silhouette
 from tenfold.draw.coefficients import draw_coefficients as draw_coefficients
 from tenfold.draw.confusion import draw_confusion as draw_confusion
 from tenfold.draw.curves import draw_learning_curve as draw_learning_curve
@@ -14,6 +11,9 @@ from tenfold.draw.features import draw_elimination as draw_elimination
 from tenfold.draw.features import draw_feature_scores as draw_feature_scores
 from tenfold.draw.fit import draw_fit as draw_fit
 from tenfold.draw.gains import draw_gains as draw_gains
+from tenfold.draw.groups import draw_cluster_choice as draw_cluster_choice
+from tenfold.draw.groups import draw_clusters as draw_clusters
+from tenfold.draw.groups import draw_silhouette as draw_silhouette
 from tenfold.draw.importance import draw_importance as draw_importance
 from tenfold.draw.influence import draw_leverage as draw_leverage
 from tenfold.draw.influence import draw_qq as draw_qq
