@@ -12,6 +12,7 @@ from .measure import Meter
 from .plan import Contender, Data, Judgement, Quality, Workload
 
 K = 10
+RECALL = 0.95  # of searches that find most of the nearest only
 CHECKED = 300  # queries whose neighbours are known from all distances
 
 
@@ -75,4 +76,51 @@ def _workload(columns: int) -> Workload:
     )
 
 
-WORKLOADS = tuple(_workload(columns) for columns in (3, 10, 50, 200))
+def _graph(X: Any, Q: Any) -> Any:
+    import tenfold
+
+    return tenfold.NeighborIndex(X, method="graph", recall=RECALL).nearest(Q, K)[1]
+
+
+def _faiss(links: int, width: int) -> Callable[[Any, Any], Any]:
+    """efConstruction is faiss's own default; the width is the least of 16, 24, 32, 48, ... that reaches the recall here."""
+
+    def search(X: Any, Q: Any) -> Any:
+        import faiss
+
+        faiss.omp_set_num_threads(2)
+        index = faiss.IndexHNSWFlat(X.shape[1], links)
+        index.add(X.astype(np.float32))
+        index.hnsw.efSearch = width
+        return index.search(Q.astype(np.float32), K)[1]
+
+    return search
+
+
+def _pynndescent(X: Any, Q: Any) -> Any:
+    from pynndescent import NNDescent
+
+    index = NNDescent(X.astype(np.float32), n_jobs=2, random_state=0)
+    index.prepare()
+    return index.query(Q.astype(np.float32), k=K)[0]
+
+
+def _approximate(columns: int, widths: dict[int, int]) -> Workload:
+    return Workload(
+        name=f"near_graph_d{columns}",
+        about=f"most of the {K} nearest of 100k rows for 10k queries, {columns} columns, 20 blobs; index and queries together, recall {RECALL}",
+        make=lambda shrink: _data(columns, shrink),
+        contenders=(
+            Contender("tenfold graph", "tenfold", _searched(_graph), "tenfold"),
+            *(Contender(f"faiss HNSW{links}", "faiss", _searched(_faiss(links, width))) for links, width in widths.items()),
+            Contender("pynndescent", "pynndescent", _searched(_pynndescent)),
+        ),
+        judgement=Judgement("recall", higher=True, tolerance=0.05),
+    )
+
+
+WORKLOADS = (
+    *(_workload(columns) for columns in (3, 10, 50, 200)),
+    _approximate(50, {16: 32, 32: 16}),
+    _approximate(200, {16: 48, 32: 16}),
+)

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "arrays.hpp"
+#include "kernels/near/graph_nodes.hpp"
 #include "kernels/near/near_kernels.hpp"
 #include "levels.hpp"
 
@@ -140,6 +141,59 @@ private:
     std::unique_ptr<TreeNodes> nodes_;
 };
 
+// A navigable small-world graph of rows, for Euclidean distances. The rows are passed to every search again: they are not kept here.
+class Graph {
+public:
+    // order: the rows in the order in which they join.
+    Graph(Matrix rows, Integers order, std::int64_t threads) : kernels_(&*kernels) {
+        const size_t n = rows.size(0);
+        require(n > 0 && rows.size(1) > 0 && n <= INT32_MAX, "there must be rows and columns, and not more than 2^31 rows");
+        require(order.size(0) == n && threads >= 1, "order must name every row once, and there must be a thread");
+        unlocked([&] {
+            std::vector<bool> named(n);
+            for (const std::int64_t row : order.span())
+                if (row >= 0 && static_cast<size_t>(row) < n) named[static_cast<size_t>(row)] = true;
+            all_ = std::find(named.begin(), named.end(), false) == named.end();
+            if (all_) nodes_ = std::make_unique<GraphNodes>(*kernels_, rows.rows(), order.data(), static_cast<size_t>(threads));
+        });
+        require(all_, "order must name every row once");
+    }
+
+    // Where a walk of this width does not find k rows, the last are -1, infinitely far. Only the first `limit` rows in the order are
+    // looked at.
+    nb::tuple nearest(Matrix rows, Matrix queries, std::int64_t k, Integers skip, std::int64_t width, std::int64_t limit) const {
+        const GraphView& graph = nodes_->view();
+        require(rows.size(0) == graph.n && rows.size(1) == graph.p, "these are not the rows of the graph");
+        require(queries.size(1) == graph.p, "queries have another number of columns than rows");
+        require(limit >= 1 && static_cast<size_t>(limit) <= graph.n, "limit must be from 1 to the number of rows");
+        return Searched::nearest(queries.size(0), graph.n, k, skip, [&](auto wanted, auto skips, double* distance, std::int64_t* row) {
+            const size_t least = wanted + (skips ? 1 : 0), wide = std::clamp(static_cast<size_t>(std::max<std::int64_t>(width, 0)), least, graph.n);
+            OwnDesk desk(graph, wide);
+            kernels_->graph_nearest(graph, rows.rows(), queries.rows(),
+                                    {wanted, wide, static_cast<size_t>(limit), skips, nodes_->number(), nodes_->middle(), nodes_->scale()}, desk,
+                                    distance, row);
+        });
+    }
+
+private:
+    const NearKernels* kernels_;
+    bool all_ = false;
+    std::unique_ptr<GraphNodes> nodes_;
+};
+
+// The k nearest of the `width` rows whose codes differ in the fewest bits from that of a query.
+nb::tuple codes_nearest(Matrix rows, Table<std::uint64_t> codes, Matrix queries, Table<std::uint64_t> query_codes, std::int64_t k,
+                        Integers skip, std::int64_t width) {
+    const size_t n = rows.size(0), words = codes.size(1);
+    require(n <= INT32_MAX && codes.size(0) == n && query_codes.size(0) == queries.size(0), "there must be a code for every row and query");
+    require(words >= 1 && words <= 512 && query_codes.size(1) == words, "codes must have the same number of words, from 1 to 512");
+    require(queries.size(1) == rows.size(1), "queries have another number of columns than rows");
+    return Searched::nearest(queries.size(0), n, k, skip, [&](auto wanted, auto skips, double* distance, std::int64_t* row) {
+        const size_t least = wanted + (skips ? 1 : 0), wide = std::clamp(static_cast<size_t>(std::max<std::int64_t>(width, 0)), least, n);
+        kernels->codes_nearest({codes.data(), words}, rows.rows(), queries.rows(), query_codes.data(), wanted, wide, skips, distance, row);
+    });
+}
+
 }  // namespace
 
 NB_MODULE(_near, m) {
@@ -152,5 +206,10 @@ NB_MODULE(_near, m) {
         .def(nb::init<Matrix, std::int64_t>(), "rows"_a.noconvert(), "apart"_a)
         .def("nearest", &Tree::nearest, "queries"_a.noconvert(), "k"_a, "skip"_a.noconvert(), "power"_a)
         .def("within", &Tree::within, "queries"_a.noconvert(), "radius"_a, "skip"_a.noconvert(), "power"_a);
+    nb::class_<Graph>(m, "Graph")
+        .def(nb::init<Matrix, Integers, std::int64_t>(), "rows"_a.noconvert(), "order"_a.noconvert(), "threads"_a)
+        .def("nearest", &Graph::nearest, "rows"_a.noconvert(), "queries"_a.noconvert(), "k"_a, "skip"_a.noconvert(), "width"_a, "limit"_a);
+    m.def("codes_nearest", &codes_nearest, "rows"_a.noconvert(), "codes"_a.noconvert(), "queries"_a.noconvert(),
+          "query_codes"_a.noconvert(), "k"_a, "skip"_a.noconvert(), "width"_a);
     m.def("use_level", &use_level, "name"_a);
 }

@@ -1,5 +1,7 @@
 // Compiled once per instruction set (see CMakeLists.txt): searches for the nearest rows.
 #include "kernels/near/all_rows.hpp"
+#include "kernels/near/codes_search.hpp"
+#include "kernels/near/graph_search.hpp"
 #include "kernels/near/near_kernels.hpp"
 #include "kernels/near/tree_search.hpp"
 
@@ -15,6 +17,10 @@ extern const NearKernels TENFOLD_NAMED(TENFOLD_LEVEL){
     .all_within = TENFOLD_LEVEL::all_within,
     .tree_nearest = TENFOLD_LEVEL::tree_nearest,
     .tree_within = TENFOLD_LEVEL::tree_within,
+    .graph_join = TENFOLD_LEVEL::graph_join,
+    .graph_answer = TENFOLD_LEVEL::graph_answer,
+    .graph_nearest = TENFOLD_LEVEL::graph_nearest,
+    .codes_nearest = TENFOLD_LEVEL::codes_nearest,
 };
 
 }  // namespace tenfold

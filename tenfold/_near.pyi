@@ -41,4 +41,27 @@ class Tree:
         numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.float64]
     ]: ...
 
+class Graph:
+    def __init__(
+        self, rows: numpy.typing.NDArray[numpy.float64], order: numpy.typing.NDArray[numpy.int64], threads: int
+    ) -> None: ...
+    def nearest(
+        self,
+        rows: numpy.typing.NDArray[numpy.float64],
+        queries: numpy.typing.NDArray[numpy.float64],
+        k: int,
+        skip: numpy.typing.NDArray[numpy.int64],
+        width: int,
+        limit: int,
+    ) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.int64]]: ...
+
+def codes_nearest(
+    rows: numpy.typing.NDArray[numpy.float64],
+    codes: numpy.typing.NDArray[numpy.uint64],
+    queries: numpy.typing.NDArray[numpy.float64],
+    query_codes: numpy.typing.NDArray[numpy.uint64],
+    k: int,
+    skip: numpy.typing.NDArray[numpy.int64],
+    width: int,
+) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.int64]]: ...
 def use_level(name: str) -> bool: ...

@@ -128,6 +128,44 @@ def test_many_ties_beyond_the_room_for_candidates(level: str) -> None:
     assert not distance.any()
 
 
+def test_a_walk_through_all_of_a_graph_finds_the_nearest(level: str) -> None:
+    """As wide as there are rows, a walk misses none that links lead to, and links lead to all but a few that are equal."""
+    for name, R, Q in tables():
+        order = np.random.default_rng(4).permutation(len(R))
+        away, k, n = sums(Q, R, EUCLIDEAN), min(5, len(R)), len(R)
+        for threads in (1, 2):
+            distance, row = _near.Graph(R, order, threads).nearest(R, Q, k, NONE, n, n)
+            assert (row >= 0).all(), name
+            np.testing.assert_allclose(distance, np.take_along_axis(away, row, axis=1), rtol=1e-12, atol=0, err_msg=name)
+            if not name.startswith(("tiny", "outlier")):  # whose squares, or differences, float32 does not tell apart
+                np.testing.assert_allclose(distance, np.sort(away, axis=1)[:, :k], rtol=1e-12, atol=0, err_msg=name)
+
+
+def test_rows_beyond_the_limit_of_a_walk_are_not_found(level: str) -> None:
+    rng = np.random.default_rng(5)
+    R, order = rng.normal(size=(700, 6)), rng.permutation(700)
+    graph, own = _near.Graph(R, order, 2), np.arange(700)
+    row = graph.nearest(R, R, 4, NONE, 60, 600)[1]
+    assert np.isin(row, order[:600]).all()
+    row = graph.nearest(R, R, 4, own, 60, 700)[1]
+    assert not (row == own[:, None]).any()
+    assert (graph.nearest(R, R[:3], 4, NONE, 10, 2)[1][:, 2:] == -1).all()  # there are only two
+
+
+def test_rows_whose_codes_differ_least_are_looked_at(level: str) -> None:
+    rng = np.random.default_rng(6)
+    for n, words, q in ((1, 1, 2), (90, 1, 7), (333, 3, 20)):
+        R, Q = rng.normal(size=(n, 4)), rng.normal(size=(q, 4))
+        codes, asked = (rng.integers(0, 1 << 63, (m, words), dtype=np.uint64) for m in (n, q))
+        bits = np.bitwise_count(asked[:, None] ^ codes[None]).sum(axis=2)
+        away, k = sums(Q, R, EUCLIDEAN), min(3, n)
+        for width in (k, min(n, 40), n):
+            some = np.argsort(bits, axis=1, kind="stable")[:, :width]
+            distance, row = _near.codes_nearest(R, codes, Q, asked, k, NONE, width)
+            np.testing.assert_allclose(distance, np.sort(np.take_along_axis(away, some, axis=1), axis=1)[:, :k], rtol=1e-12, atol=0)
+            np.testing.assert_allclose(distance, np.take_along_axis(away, row, axis=1), rtol=1e-12, atol=0)
+
+
 @pytest.mark.parametrize(
     ("call", "words"),
     [
@@ -141,6 +179,12 @@ def test_many_ties_beyond_the_room_for_candidates(level: str) -> None:
         (lambda R: _near.AllRows(R, 0).nearest(R[:5].copy(), R, 1, NONE, 2.0), "not the rows"),
         (lambda R: _near.AllRows(R, 0).nearest(R, R, 1, np.arange(3), 2.0), "skip"),
         (lambda R: _near.AllRows(R, 0).within(R, R, -1.0, NONE, 2.0), "negative"),
+        (lambda R: _near.Graph(R, np.zeros(20, np.int64), 1), "every row once"),
+        (lambda R: _near.Graph(R, np.arange(20) + 1, 1), "every row once"),
+        (lambda R: _near.Graph(R, np.arange(20), 1).nearest(R[:5].copy(), R, 1, NONE, 9, 20), "not the rows"),
+        (lambda R: _near.Graph(R, np.arange(20), 1).nearest(R, R, 1, NONE, 9, 21), "limit"),
+        (lambda R: _near.codes_nearest(R, np.zeros((20, 1), np.uint64), R, np.zeros((20, 2), np.uint64), 1, NONE, 9), "words"),
+        (lambda R: _near.codes_nearest(R, np.zeros((2, 1), np.uint64), R, np.zeros((20, 1), np.uint64), 1, NONE, 9), "a code"),
     ],
 )
 def test_arguments_are_checked(call: Any, words: str) -> None:

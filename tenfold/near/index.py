@@ -11,17 +11,20 @@ from tenfold._near import AllRows, Tree
 from tenfold.core.data import Array
 from tenfold.core.engine import each
 from tenfold.core.errors import BadInput, BadParameter
+from tenfold.core.random import generator_of
 from tenfold.gate.containers import as_table
-from tenfold.near.measures import Measure, measure_of
+from tenfold.near.approximate import SEARCHES, Approximate
+from tenfold.near.measures import EUCLIDEAN, Measure, measure_of
 from tenfold.score.kinds import check_finite
 
 NONE = np.empty(0, dtype=np.int64)
 FEW_COLUMNS, SOME_COLUMNS = 8, 12  # a tree for up to so many, or, with enough rows, so many
 LEAST_ROWS = 64  # of a tree
-QUERIES = {"tree": 512, "all rows": 1024}  # handled at a time
+QUERIES = {"tree": 512, "all rows": 1024, "graph": 512, "codes": 256}  # handled at a time
 PAIRS = 1 << 21  # distances at a time, where they are all computed
 PAIRS_NEAR = 1 << 24  # that are told at a time
-METHODS = ("auto", "tree", "all rows")
+METHODS = ("auto", "tree", "all rows", *SEARCHES)
+MEASURED = 10  # neighbours whose recall is measured when an index is made
 
 
 class NeighborIndex:
@@ -30,11 +33,17 @@ class NeighborIndex:
     Model       the k rows of least distance, or all at most a radius away; ties in the order of the rows
     Algorithm   "tree": a k-d tree of leaves of 16 rows. "all rows": every row is looked at, Euclidean distances in float32 with a
                 bound on all rounding errors, by which few rows are left whose float64 distances decide; other metrics in float64.
-                "auto" takes a tree for few columns: see `method_`
-    Cost        tree: O(n p log n) to build, O(log n) for a query while columns are few; all rows: O(n p) for a query. No table of
-                all distances is ever made
+                "auto" takes a tree for few columns: see `method_`. Two find most of the nearest rows only, for metrics that are
+                Euclidean distances of changed rows (cosine, Mahalanobis, inner products, ...): "graph" walks through a navigable
+                small-world graph, "codes" looks at rows whose codes of bits (sides of planes) differ least. Their recall, the share of
+                the nearest rows that they find, is measured for rows that are held out (queries unlike all rows may find fewer), and
+                they look as far as `recall` needs; where all rows would be looked at sooner, they are (`method_`). `recall_` is what
+                was measured for 10 neighbours
+    Cost        tree: O(n p log n) to build, O(log n) for a query while columns are few; all rows: O(n p) for a query; graph: about
+                O(n p log n) to build, O(p log n) for a query, 4 p + 136 bytes a row; codes: O(n / 64) for a query beside the rows that
+                it looks at. No table of all distances is ever made
     Fails when  there are more neighbours to find than rows, or a distance is NaN (refused)
-    Reference   Friedman, Bentley & Finkel 1977
+    Reference   Friedman, Bentley & Finkel 1977; Malkov & Yashunin 2018 (graph); Charikar 2002 (codes)
 
     Example
     -------
@@ -48,22 +57,37 @@ class NeighborIndex:
     sparse: ClassVar[bool] = False
 
     def __init__(
-        self, X: Any, metric: Any = "euclidean", *, p: float = 2.0, metric_params: dict[str, Any] | None = None, method: str = "auto"
+        self,
+        X: Any,
+        metric: Any = "euclidean",
+        *,
+        p: float = 2.0,
+        metric_params: dict[str, Any] | None = None,
+        method: str = "auto",
+        recall: float = 0.95,
+        random_state: Any = 0,
     ) -> None:
         """metric: a name, or a function of two rows. p: of "minkowski". metric_params: what a metric takes besides (w, V, VI).
-        method: "auto", "tree" or "all rows"."""
+        method: "auto", "tree", "all rows", "graph" or "codes". recall, random_state: of the last two."""
         if method not in METHODS:
             raise BadParameter(f"method={method!r}: choose one of {', '.join(map(repr, METHODS))}")
+        if not (isinstance(recall, (int, float)) and 0 < recall <= 1):
+            raise BadParameter(f"recall={recall!r}: must be a share above 0, at most 1")
+        self.random_state = random_state
         self._given = rows = self._rows(X)
         self.n_features_in_ = rows.shape[1]
         self.measure: Measure = measure_of(metric, rows, p, metric_params)
         self.X = np.ascontiguousarray(self.measure.rows(rows, False))
         if method == "tree" and not self.measure.boxed:
             raise BadParameter(f"method='tree': there is no tree for the metric {self.measure.name!r}, use 'auto'")
+        if method in SEARCHES and self.measure.apart != EUCLIDEAN:
+            raise BadParameter(f"method={method!r}: the metric {self.measure.name!r} is no Euclidean distance of changed rows, use 'auto'")
         self.method_ = self._method(method)
         apart, by_tree = self.measure.apart, self.method_ == "tree"
-        self._tree = None if apart is None or not by_tree else Tree(self.X, apart)
-        self._all = None if apart is None or by_tree else AllRows(self.X, apart)
+        self.recall_ = 1.0
+        self._most = self._approximate(recall) if self.method_ in SEARCHES else None
+        self._tree = Tree(self.X, apart) if apart is not None and by_tree else None
+        self._all = AllRows(self.X, apart) if apart is not None and not (by_tree or self._most) else None
 
     def __len__(self) -> int:
         return len(self.X)
@@ -75,15 +99,21 @@ class NeighborIndex:
         most = len(self) - (1 if len(skip) else 0)
         if not isinstance(k, (int, np.integer)) or isinstance(k, bool) or not 1 <= k <= most:
             raise BadInput(f"k={k!r}: must be a whole number from 1 to {most}, the number of rows that may be found")
+        if self._most is not None:
+            self._most.width(int(k))  # measured once, before threads begin
         parts = self._each(lambda part: self._some_nearest(Q[part], int(k), skip[part]), len(Q))
         distances = np.concatenate([distance for distance, _ in parts]) if parts else np.empty((0, k))
         rows = np.concatenate([row for _, row in parts]) if parts else np.empty((0, k), np.int64)
-        return self.measure.told(distances), rows
+        return (self.measure.told(distances), rows) if self.measure.pairs is None else self._by_pairs(Q, rows)
 
     def within(self, X: Any = None, radius: float = 1.0) -> tuple[Array, Array, Array]:
         """(start, rows, distances): the rows at most `radius` away from query q, in their order, are rows[start[q]:start[q + 1]];
         without X of the rows themselves, none of which is its own neighbour."""
         Q, skip = self._queries(X)
+        if self.measure.pairs is not None:
+            raise BadParameter(f"metric={self.measure.name!r} is no distance, which a radius needs: ask for the nearest rows")
+        if self._most is not None:
+            raise BadParameter(f"method={self.method_!r} finds the nearest rows, not all within a radius: use method='auto'")
         if not (isinstance(radius, (int, float, np.number)) and radius >= 0):
             raise BadParameter(f"radius={radius!r}: must be a number of at least 0")
         parts = self._each(lambda part: self._some_within(Q[part], float(radius), skip[part]), len(Q))
@@ -113,11 +143,14 @@ class NeighborIndex:
     def _queries(self, X: Any) -> tuple[Array, Array]:
         """The rows that are asked for, and which row each one is itself."""
         if X is None:
-            return np.ascontiguousarray(self.measure.rows(self._given, True)), np.arange(len(self.X))
+            return self._asked(self._given), np.arange(len(self.X))
         rows = self._rows(X)
         if rows.shape[1] != self.n_features_in_:
             raise BadInput(f"X has {rows.shape[1]} columns, but NeighborIndex is of rows of {self.n_features_in_}")
-        return np.ascontiguousarray(self.measure.rows(rows, True)), NONE
+        return self._asked(rows), NONE
+
+    def _asked(self, rows: Array) -> Array:
+        return np.ascontiguousarray(self.measure.rows(rows, True))
 
     def _method(self, asked: str) -> str:
         n, p = self.X.shape
@@ -126,11 +159,21 @@ class NeighborIndex:
         few = p <= FEW_COLUMNS or (p <= SOME_COLUMNS and n >= 1 << (p + 8))
         return "tree" if few and n >= LEAST_ROWS else "all rows"
 
+    def _approximate(self, recall: float) -> Approximate | None:
+        """The search that finds most of the nearest, or none where all rows are looked at sooner."""
+        search = SEARCHES[self.method_](self.X, lambda rows: self._asked(self._given[rows]), recall, generator_of(self))
+        width, self.recall_ = search.width(min(MEASURED, len(self)))
+        if width is None:
+            self.method_ = "all rows"
+        return None if width is None else search
+
     def _each(self, work: Any, queries: int) -> list[Any]:
-        step = QUERIES[self.method_] if self._tree or self._all else max(1, PAIRS // len(self.X))
+        step = QUERIES[self.method_] if self._tree or self._all or self._most else max(1, PAIRS // len(self.X))
         return each(work, [slice(start, start + step) for start in range(0, queries, step)])
 
     def _some_nearest(self, Q: Array, k: int, skip: Array) -> tuple[Array, Array]:
+        if self._most is not None:
+            return self._most.nearest(Q, k, skip)
         if self._tree is not None:
             return self._tree.nearest(Q, k, skip, self.measure.power)
         if self._all is not None:
@@ -146,6 +189,15 @@ class NeighborIndex:
         order = np.argsort(np.take_along_axis(away, near, axis=1), axis=1, kind="stable")
         near = np.take_along_axis(near, order, axis=1)
         return np.take_along_axis(away, near, axis=1), near
+
+    def _by_pairs(self, Q: Array, rows: Array) -> tuple[Array, Array]:
+        """What the rows found are measured by, which their distances do not tell."""
+        assert self.measure.pairs is not None
+        step = max(1, PAIRS // (rows.shape[1] * self.X.shape[1]))
+        parts = [self.measure.pairs(Q[i : i + step], self.X[rows[i : i + step]]) for i in range(0, len(Q), step)]
+        told = np.concatenate(parts) if parts else np.empty(rows.shape)
+        order = np.argsort(told, axis=1, kind="stable")  # apart from rounding they are in order
+        return np.take_along_axis(told, order, axis=1), np.take_along_axis(rows, order, axis=1)
 
     def _some_within(self, Q: Array, radius: float, skip: Array) -> tuple[Array, Array, Array]:
         reach = self.measure.summed(radius)

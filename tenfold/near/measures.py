@@ -25,6 +25,7 @@ NAMES = (
     "euclidean", "sqeuclidean", "manhattan", "chebyshev", "minkowski", "mahalanobis", "seuclidean", "cosine", "correlation", "hamming",
     "haversine", *BY_SCIPY,
 )  # fmt: skip
+INNER_PRODUCT = "inner_product"  # no metric: the nearest rows are those of largest product, and what is told is −x·y
 
 
 @dataclass(frozen=True)
@@ -38,6 +39,7 @@ class Measure:
     told: Callable[[Array], Array] = lambda sums: sums  # the distance of a sum of parts
     summed: Callable[[float], float] = lambda distance: distance  # and back
     block: Callable[[Array, Array], Array] | None = None  # (queries, rows): distances of all pairs
+    pairs: Callable[[Array, Array], Array] | None = None  # queries, the rows found for each: what is told instead of their distances
 
     @property
     def boxed(self) -> bool:
@@ -51,7 +53,7 @@ def measure_of(metric: Any, X: Array, p: float = 2.0, params: dict[str, Any] | N
     if callable(metric):
         return Measure(getattr(metric, "__name__", "function"), block=lambda Q, R: _asked(metric, Q, R, params))
     name = OTHER_NAMES.get(metric, metric) if isinstance(metric, str) else None
-    if name not in NAMES:
+    if name not in NAMES and name != INNER_PRODUCT:
         raise BadParameter(f"metric={metric!r}: there is no such metric; choose one of {', '.join(NAMES)}, or a function of two rows")
     w = params.pop("w", None) if name in ("euclidean", "sqeuclidean", "manhattan", "chebyshev", "minkowski") else None
     made = _made(name, X, float(params.pop("p", p)) if name == "minkowski" else p, params)
@@ -83,6 +85,8 @@ def _made(name: str, X: Array, p: float, params: dict[str, Any]) -> Measure:
         case "cosine" | "correlation":
             change = _directions if name == "cosine" else _centred_directions
             return Measure(name, EUCLIDEAN, rows=change, told=lambda sums: sums / 2, summed=lambda d: 2 * d)
+        case "inner_product":
+            return _by_products(X)
         case "seuclidean":
             V = np.asarray(params.pop("V", X.var(axis=0, ddof=1) if len(X) > 1 else np.ones(X.shape[1])), dtype=np.float64)
             if V.shape != (X.shape[1],) or not (V > 0).all():
@@ -107,6 +111,22 @@ def _made(name: str, X: Array, p: float, params: dict[str, Any]) -> Measure:
 
 
 _EUCLID = Measure("euclidean", EUCLIDEAN, told=np.sqrt, summed=lambda d: d * d)
+
+
+def _by_products(X: Array) -> Measure:
+    """With a column more, √(M − x·x) of a row and 0 of a query, where M is the largest x·x, |q − x|² = q·q + M − 2 q·x: the nearest rows
+    are those of largest product."""
+    norm2 = (X * X).sum(axis=1)
+    most = float(norm2.max())
+
+    def change(rows: Array, queried: bool) -> Array:
+        more = np.zeros(len(rows)) if queried else np.sqrt(np.maximum(most - (rows * rows).sum(axis=1), 0))
+        return np.column_stack([rows, more])
+
+    def products(Q: Array, found: Array) -> Array:
+        return np.asarray(-np.einsum("qp,qkp->qk", Q[:, :-1], found[:, :, :-1]))
+
+    return Measure(INNER_PRODUCT, EUCLIDEAN, rows=change, pairs=products)
 
 
 def _after(measure: Measure, name: str, change: Callable[[Array], Array]) -> Measure:

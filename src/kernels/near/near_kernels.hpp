@@ -1,7 +1,9 @@
 // Searches for the nearest rows, compiled once per instruction set.
 #pragma once
 
+#include "kernels/near/codes_view.hpp"
 #include "kernels/near/found.hpp"
+#include "kernels/near/graph_view.hpp"
 #include "kernels/near/tree_nodes.hpp"
 
 namespace tenfold {
@@ -20,6 +22,14 @@ struct NearKernels {
                          double power, double* distance, std::int64_t* row);
     void (*tree_within)(const TreeView& tree, Rows<const double> queries, double radius, const std::int64_t* skip, Apart apart,
                         double power, Within& found, size_t* ends);
+    // See graph_search.hpp.
+    void (*graph_join)(const GraphView& graph, size_t begin, size_t end, size_t first, size_t last, GraphDesk& desk);
+    void (*graph_answer)(const GraphView& graph, size_t layer, const std::uint64_t* edge, size_t count);
+    void (*graph_nearest)(const GraphView& graph, Rows<const double> rows, Rows<const double> queries, const GraphQueries& how,
+                          GraphDesk& desk, double* distance, std::int64_t* row);
+    // The k nearest of the `width` rows whose codes differ least from that of each query.
+    void (*codes_nearest)(const CodesView& codes, Rows<const double> rows, Rows<const double> queries, const std::uint64_t* query_codes,
+                          size_t k, size_t width, const std::int64_t* skip, double* distance, std::int64_t* row);
 };
 
 extern const NearKernels near_baseline;
