@@ -108,7 +108,7 @@ def _pynndescent(X: Any, Q: Any) -> Any:
 def _approximate(columns: int, widths: dict[int, int]) -> Workload:
     return Workload(
         name=f"near_graph_d{columns}",
-        about=f"most of the {K} nearest of 100k rows for 10k queries, {columns} columns, 20 blobs; index and queries together, recall {RECALL}",
+        about=f"{RECALL:.0%} of the {K} nearest of 100k rows for 10k queries, {columns} columns, 20 blobs; index and queries together",
         make=lambda shrink: _data(columns, shrink),
         contenders=(
             Contender("tenfold graph", "tenfold", _searched(_graph), "tenfold"),
