@@ -1,4 +1,4 @@
-"""Linear support vector machines: a dense table, and sparse rows of a large vocabulary."""
+"""Linear support vector machines: a dense table, and sparse rows of a large vocabulary, on which logistic regression stands too."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import numpy as np
 
 from . import data as make
 from .plan import Contender, Data, Judgement, Quality, Workload, fit_predict, only_when_slow
-from .scores import accuracy
+from .scores import accuracy, logistic
 
 
 def words(n: int, vocabulary: int, seed: int) -> Data:
@@ -83,4 +83,25 @@ SPARSE = Workload(
     judgement=Judgement("objective", higher=False, tolerance=1e-6),
 )
 
-WORKLOADS = (DENSE, SPARSE)
+
+
+def _logistic(name: str, library: str, role: Any = "peer", **parameters: Any) -> Contender:
+    module = "tenfold" if library == "tenfold" else f"{library}.linear_model"
+    plain = fit_predict(f"{module}.LogisticRegression", logistic, **parameters)
+    return Contender(name, library, lambda data, meter: plain(_rows(data), meter), role)
+
+
+LOGISTIC = Workload(
+    name="logreg_sparse",
+    about="logistic regression, 50k x 50k sparse, 50 values a row, two classes, C=1",
+    make=SPARSE.make,
+    contenders=(
+        _logistic("tenfold LogisticRegression", "tenfold", "tenfold"),
+        _logistic("sklearn lbfgs", "sklearn"),
+        _logistic("sklearn newton-cg", "sklearn", solver="newton-cg"),
+        _logistic("sklearn liblinear", "sklearn", solver="liblinear"),  # penalises the intercept too
+    ),
+    judgement=Judgement("objective", higher=False, tolerance=1e-6),
+)
+
+WORKLOADS = (DENSE, SPARSE, LOGISTIC)

@@ -6,21 +6,16 @@
 #include "arrays.hpp"
 #include "kernels/linear/margins.hpp"
 #include "patience.hpp"
+#include "sparse_arguments.hpp"
 
 using namespace nb::literals;
 
 namespace {
 
 MarginRows rows_of(Integers begin, Column<std::int32_t> columns, Vector values, Vector y, Vector cost, double epsilon, bool sided, size_t p) {
-    const size_t n = y.size(0), stored = columns.size(0);
-    require(begin.size(0) == n + 1 && cost.size(0) == n, "begin must have one entry more than y and cost");
-    require(values.size(0) == stored && begin.data()[0] == 0 && begin.data()[n] == static_cast<std::int64_t>(stored),
-            "begin must go from 0 to the number of values, of which each has a column");
-    for (size_t i = 0; i < n; ++i) require(begin.data()[i] <= begin.data()[i + 1], "begin must not fall");
-    std::uint32_t largest = 0;  // of a negative number, too
-    for (size_t k = 0; k < stored; ++k) largest = std::max(largest, static_cast<std::uint32_t>(columns.data()[k]));
-    require(stored == 0 || largest < p, "columns must be from 0 to p - 1");
-    return {{begin.span(), columns.span(), values.span()}, y.span(), cost.span(), epsilon, sided, p};
+    const SparseRows X = sparse_rows(begin, columns, values, y.size(0), p);
+    require(cost.size(0) == y.size(0), "y and cost must be of one length");
+    return {X, y.span(), cost.span(), epsilon, sided, p};
 }
 
 // Σ α z, the diagonal of the curvature, and the loss: (2 (p + 1) + 1).

@@ -22,6 +22,7 @@ from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Counts, Spread, Stats
 from tenfold.linear.class_scores import LinearScores
 from tenfold.linear.far import far_shift, glance, shifted
+from tenfold.linear.logistic_products import by_products, products_solution
 from tenfold.linear.logistic_terms import Setting, many_classes, on_columns, two_classes
 from tenfold.linear.separation import explain
 from tenfold.linear.warm import WarmStart
@@ -62,14 +63,16 @@ class LogisticRegression(WarmStart, LinearScores, Estimator):
     Objective   min over w, b of  C Σᵢ sᵢ log(1 / P(yᵢ | xᵢ)) + ½ (1 − ρ) ‖w‖² + ρ ‖w‖₁,  ρ = l1_ratio
                 (b free; s: row times class weight)
     Algorithm   L-BFGS in the metric of the curvature of each class, which is renewed when that pays (with few
-                parameters: Newton); a large table starts at the solution for one block in eight.
+                parameters: Newton); a large table starts at the solution for one block in eight. Sparse rows in memory of more
+                columns than a curvature is worth: "newton-cg", Newton steps by conjugate gradients, products with the rows only.
                 With ρ > 0: Newton steps on the columns that matter, each an elastic net. `solver_` records the choice.
                 With C=inf one more pass for standard errors and odds ratios: `inference()`, `summary()`
     Cost        O(n p K) time a pass, O(n p² K) for a curvature; O(p² K) memory, O(p K) above a million values;
+                of sparse rows by products O(stored values K) a product, some forty of them;
                 with ρ > 0 p is there the number of columns chosen, and O(p² K²)
     Fails when  the classes can be separated and C is infinite: the optimum lies at infinity (stops on the way
                 there and warns Degenerate); columns are dependent and C is infinite (one of many solutions)
-    Reference   Cox 1958; Nocedal & Wright 2006, algorithms 3.1 and 7.4; with ρ > 0: Lee, Sun & Saunders 2014
+    Reference   Cox 1958; Nocedal & Wright 2006, algorithms 3.1, 7.1 and 7.4; with ρ > 0: Lee, Sun & Saunders 2014
 
     Example
     -------
@@ -108,7 +111,7 @@ class LogisticRegression(WarmStart, LinearScores, Estimator):
     )
     random_state: int | RandomState | None = param(default=None, doc="no effect: nothing is drawn")
     solver: str = param(default="lbfgs", doc="no effect: the method is chosen by the shape of the table")
-    max_iter: int = param(default=100, at_least=0, doc="most steps, each a pass over all rows")
+    max_iter: int = param(default=100, at_least=0, doc="most steps, each a pass over all rows, or several products with them")
     verbose: int = param(default=0, doc="no effect: use tenfold.progress()")
     warm_start: bool = param(default=False, doc="begin at the solution of the fit before; it ends at the same place")
     n_jobs: int | None = param(default=None, doc="no effect: use tenfold.threads(n)")
@@ -139,10 +142,14 @@ class LogisticRegression(WarmStart, LinearScores, Estimator):
             start[:, -1] = 0.0
         theta = np.zeros((rows, q)) if start is None else shifted(start, shift, 1)
         problem = problem_of(setting, rows, q, self._C(), self._ratio())
-        metric = None
-        if isinstance(problem, Loss) and start is None and is_large(source, rows * q):
-            theta, metric = self._start(problem, Some(source), survey.counts.weight)
-        found = yield from minimised(problem, theta, self.tol, self.max_iter, metric)
+        products = isinstance(problem, Loss) and problem.l2.any() and shift is None and by_products(source, q)
+        if isinstance(problem, Loss) and products:
+            found = yield from products_solution(problem, setting, theta, self.tol, self.max_iter)
+        else:
+            metric = None
+            if isinstance(problem, Loss) and start is None and is_large(source, rows * q):
+                theta, metric = self._start(problem, Some(source), survey.counts.weight)
+            found = yield from minimised(problem, theta, self.tol, self.max_iter, metric)
         more = (yield from self._likelihood(problem, found, survey, setting)) if isinstance(problem, Loss) else {}
         yield from self._told(found, setting)
         theta = shifted(found.theta, shift, -1)
@@ -150,7 +157,7 @@ class LogisticRegression(WarmStart, LinearScores, Estimator):
             coef_=np.ascontiguousarray(theta[:, :-1]),
             intercept_=np.ascontiguousarray(theta[:, -1]),
             n_iter_=np.array([min(found.n_pass, self.max_iter)], dtype=np.int32),
-            solver_=method_of(problem),
+            solver_="newton-cg" if products else method_of(problem),
             **more,
         )
 

@@ -70,10 +70,10 @@ def in_memory(source: Source, squared: bool) -> Learner[tuple[Any, Array, Array]
         if seen.dense:
             return None
     X, y, w = yield Keep(sparse=True)
-    return _csr(X), y, w
+    return csr_of(X), y, w
 
 
-def _csr(X: Any) -> Any:
+def csr_of(X: Any) -> Any:
     """CSR of float64 with int32 columns, no column twice in a row."""
     if not ops.is_sparse(X) or X.format != "csr":
         from scipy.sparse import csr_matrix
@@ -125,7 +125,7 @@ def _descended(X: Any, y: Array, w: Array, setting: Setting) -> Plane:
     cost, enough = setting.cost, max(setting.tol, CLOSED)
     bias = 1 / float(setting.price(0)[0]) if setting.intercept else 0.0
     theta, gap, sweeps = _margin.descend(
-        *_parts(X), np.ascontiguousarray(y), cost.C * w, cost.epsilon, cost.sided, X.shape[1], bias, enough, setting.max_iter
+        *csr_parts(X), np.ascontiguousarray(y), cost.C * w, cost.epsilon, cost.sided, X.shape[1], bias, enough, setting.max_iter
     )
     return Plane(theta[:-1], float(theta[-1]), min(gap, 1.0), sweeps, gap <= enough)
 
@@ -175,11 +175,11 @@ def _beyond(block: Block, theta: Array, cost: Cost) -> tuple[Array, Array]:
     return over, 2 * cost.C * block.w * (over != 0)
 
 
-def _parts(X: Any) -> tuple[Array, Array, Array]:
+def csr_parts(X: Any) -> tuple[Array, Array, Array]:
     return X.indptr.astype(np.int64), X.indices.astype(np.int32, copy=False), X.data.astype(np.float64, copy=False)
 
 
 def _native(kernel: Callable[..., Array], block: Block, cost: Cost, *at: Any) -> Array:
     y, price = np.ascontiguousarray(block.y[:, 0]), cost.C * block.w
     with lent_threads() as n:
-        return kernel(*_parts(block.X), y, price, cost.epsilon, cost.sided, *at, n)
+        return kernel(*csr_parts(block.X), y, price, cost.epsilon, cost.sided, *at, n)

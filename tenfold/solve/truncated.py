@@ -43,21 +43,36 @@ class Product(Stats):
 
 
 class Truncated(NamedTuple):
-    """Where it stopped: `gap` is ½ Σ ∇² / price over the objective, a bound on what is missing to the minimum."""
+    """Where it stopped, and what the certificate was there."""
 
     theta: Array
     gap: float
     n_pass: int
-    closed: bool
+    closed: bool  # the certificate is at most tol
+    loss: float  # without the penalty
+    n_step: int
+
+
+def missing(gradient: Array, price: Array, value: float) -> float:
+    """½ Σ ∇² / price over the objective: a bound on what is missing to the minimum, where every θ has a price."""
+    return 0.5 * float((gradient**2 / price).sum()) / value if value > 0 else 0.0
 
 
 def truncated_newton(
-    terms: Callable[..., Slopes], product: Callable[..., Product], price: Array, *, tol: float, max_iter: int
+    terms: Callable[..., Slopes],
+    product: Callable[..., Product],
+    price: Array,
+    *,
+    tol: float,
+    max_iter: int,
+    start: Array | None = None,
+    certificate: Callable[[Array, Array, float], float] = missing,
 ) -> Learner[Truncated]:
-    """From θ = 0 until the gap is at most `tol`; at most `max_iter` steps."""
-    theta = trial = step = np.zeros_like(price)
+    """From θ = 0, or another start, until the certificate is at most `tol`; at most `max_iter` steps."""
+    theta = trial = np.zeros_like(price) if start is None else start
+    step = np.zeros_like(price)
     best, slope, damping, gap, n_pass, halved = np.inf, 0.0, 1.0, np.inf, 0, 0
-    steps = 0
+    steps, loss = 0, np.inf
     while True:
         at: Slopes = yield partial(terms, theta=trial)
         n_pass += 1
@@ -69,9 +84,9 @@ def truncated_newton(
             damping *= min(max(0.5 * slope * damping / (total - best + slope * damping), 0.1), 0.5)
             trial = theta + damping * step
             continue
-        theta, best, damping, halved = trial, total, 1.0, 0
+        theta, best, loss, damping, halved = trial, total, at.loss, 1.0, 0
         gradient = price * theta - at.pull
-        gap = 0.5 * float((gradient**2 / price).sum()) / best if best > 0 else 0.0
+        gap = certificate(gradient, price, best)
         note(gap)
         if gap <= tol or steps >= max_iter:
             break
@@ -79,7 +94,7 @@ def truncated_newton(
         step, products = yield from _solved(partial(product, theta=theta), gradient, price, at.diagonal + price, enough)
         slope = -float(step @ gradient)
         n_pass, steps, trial = n_pass + products, steps + 1, theta + step
-    return Truncated(theta, gap, n_pass, gap <= tol)
+    return Truncated(theta, gap, n_pass, gap <= tol, loss, steps)
 
 
 def _solved(product: Callable[..., Product], gradient: Array, price: Array, metric: Array, enough: float) -> Learner[tuple[Array, int]]:
@@ -87,14 +102,15 @@ def _solved(product: Callable[..., Product], gradient: Array, price: Array, metr
     d, left = np.zeros_like(gradient), -gradient
     z = left / metric
     along, size = z, float(left @ z)
-    end = enough**2 * float((gradient**2 / price).sum())
+    price_or_bend = np.where(price > 0, price, metric)  # what has no price is measured by its curvature
+    end = enough**2 * float((gradient**2 / price_or_bend).sum())
     products = 0
     while products < PRODUCTS:
         products += 1
         bent = price * along + (yield partial(product, v=along)).value
         share = size / float(along @ bent)
         d, left = d + share * along, left - share * bent
-        if float((left**2 / price).sum()) <= end:
+        if float((left**2 / price_or_bend).sum()) <= end:
             break
         z = left / metric
         before, size = size, float(left @ z)

@@ -111,6 +111,8 @@ BLOCKS: Fits = {
     "LinearSVC": lambda: tenfold.LinearSVC().fit(SMALL, FEW).coef_,
     "LinearSVC by products": lambda: tenfold.LinearSVC(C=1e-4).fit(LONG_ROWS, TWO).coef_,
     "LinearSVC in its dual": lambda: tenfold.LinearSVC(C=1e-4, loss="hinge").fit(LONG_ROWS, TWO).coef_,
+    "LogisticRegression by products": lambda: tenfold.LogisticRegression(C=1e-4).fit(LONG_ROWS, TWO).coef_,
+    "LogisticRegression of many classes by products": lambda: tenfold.LogisticRegression(C=1e-4).fit(LONG_ROWS, FEW).coef_,
     "KMeans": lambda: tenfold.KMeans(5, n_init=1, random_state=0).fit(SMALL).cluster_centers_,
     "KMeans on columns of float32": lambda: (
         tenfold.KMeans(5, n_init=1, random_state=0).fit(SMALL.astype(np.float32)).predict(SMALL.astype(np.float32))

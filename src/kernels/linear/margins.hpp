@@ -13,27 +13,9 @@
 #include <span>
 #include <vector>
 
-#include "kernels/common/team.hpp"
+#include "kernels/linear/sparse_rows.hpp"
 
 namespace tenfold {
-
-struct SparseRows {
-    std::span<const std::int64_t> begin;  // n + 1
-    std::span<const std::int32_t> column;
-    std::span<const double> value;
-
-    size_t size() const { return begin.size() - 1; }
-    size_t stored() const { return column.size(); }
-
-    double dot(size_t i, const double* v) const {
-        double sum = 0;
-        for (std::int64_t k = begin[i]; k < begin[i + 1]; ++k) sum += value[k] * v[column[k]];
-        return sum;
-    }
-    void add(size_t i, double share, double* v) const {
-        for (std::int64_t k = begin[i]; k < begin[i + 1]; ++k) v[column[k]] += share * value[k];
-    }
-};
 
 struct MarginRows {
     SparseRows X;
@@ -49,33 +31,10 @@ struct MarginRows {
     }
 };
 
-constexpr size_t PIECES = 8, PIECE_LEAST = 1 << 14;  // pieces of the rows, each with sums of its own: the same for any number of threads
-
-// out = Σ over pieces of what each(first row, last row, sums) adds to its own sums of this width.
-template <class Each>
-void add_pieces(const SparseRows& X, size_t width, size_t threads, double* out, Each&& each) {
-    const size_t pieces = std::clamp<size_t>(X.stored() / PIECE_LEAST, 1, PIECES);
-    std::vector<double> sums((pieces - 1) * width, 0.0);  // the first piece has `out`, which is zero
-    std::vector<size_t> cuts{0};
-    for (size_t k = 1; k < pieces; ++k) {
-        const auto share = static_cast<std::int64_t>(X.stored() / pieces * k);
-        cuts.push_back(static_cast<size_t>(std::lower_bound(X.begin.begin(), X.begin.end() - 1, share) - X.begin.begin()));
-    }
-    cuts.push_back(X.size());
-    Team team(std::min(threads, pieces));
-    team.each(pieces, [&](size_t k) {
-        if (!stopped()) each(cuts[k], cuts[k + 1], k == 0 ? out : sums.data() + (k - 1) * width);
-    });
-    team.ranges(width, 1 << 13, [&](size_t from, size_t to) {
-        for (size_t k = 0; k + 1 < pieces; ++k)
-            for (size_t j = from; j < to; ++j) out[j] += sums[k * width + j];
-    });
-}
-
 // Of the squares at θ: Σ α z with α = 2 c (|r| − ε)₊ sign r, the diagonal of the curvature, and the loss last: (2 (p + 1) + 1).
 inline void margin_squares(const MarginRows& of, const double* theta, bool intercept, size_t threads, double* out) {
     const size_t q = of.p + 1;
-    add_pieces(of.X, 2 * q + 1, threads, out, [&](size_t from, size_t to, double* sums) {
+    add_pieces(of.X, pieces_of(of.X), 2 * q + 1, threads, out, [&](size_t from, size_t to, double* sums) {
         double *pull = sums, *diagonal = sums + q, loss = 0, constant = 0, bend = 0;
         for (size_t i = from; i < to; ++i) {
             const double over = of.beyond(of.y[i] - of.X.dot(i, theta) - theta[of.p], of.y[i]);
@@ -97,7 +56,7 @@ inline void margin_squares(const MarginRows& of, const double* theta, bool inter
 
 // Of the squares at θ: the curvature times v.
 inline void margin_product(const MarginRows& of, const double* theta, const double* v, bool intercept, size_t threads, double* out) {
-    add_pieces(of.X, of.p + 1, threads, out, [&](size_t from, size_t to, double* sums) {
+    add_pieces(of.X, pieces_of(of.X), of.p + 1, threads, out, [&](size_t from, size_t to, double* sums) {
         double constant = 0;
         for (size_t i = from; i < to; ++i) {
             double f = theta[of.p], g = v[of.p];
