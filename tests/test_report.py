@@ -6,6 +6,7 @@ import base64
 import hashlib
 import re
 import time
+from functools import cache
 from html.parser import HTMLParser
 from pathlib import Path
 
@@ -18,6 +19,8 @@ from small_portfolio import shrink
 import tenfold
 from tenfold.app.commands import run
 from tenfold.core.errors import BadFile, BadInput
+from tenfold.report import classes as classes_of_page
+from tenfold.report import trust
 from tenfold.report.folder import report_run
 from tenfold.report.page import LARGEST, page_of, write_report
 from tenfold.selection.store import EXPLAINED, FILES
@@ -110,7 +113,16 @@ def page_with(text: str, classes: int = 2) -> str:
     return page_of(record_of(classes > 0, text), held, explained_of(classes > 0, text))
 
 
-PLAIN = {classes: Nodes(page_with("", classes)) for classes in (2, 0)}
+@cache
+def plain(classes: int) -> Nodes:
+    return Nodes(page_with("", classes))
+
+
+@pytest.fixture(autouse=True)
+def few_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is said of pages holds for any number of draws (at least 20 are shown); their values are held in test_report_numbers.py."""
+    monkeypatch.setattr(trust, "SHUFFLES", 20)
+    monkeypatch.setattr(classes_of_page, "REPLICATES", 20)
 
 
 @pytest.mark.parametrize("part", range(8))
@@ -119,16 +131,16 @@ def test_names_stay_texts(part: int) -> None:
     assert len(PAYLOADS) == 200
     for k, payload in enumerate(PAYLOADS[part::8]):
         for classes in (2, 0) if k % 5 == 0 else (2,):
-            page, plain = page_with(payload, classes), PLAIN[classes]
+            page, expected = page_with(payload, classes), plain(classes)
             nodes = Nodes(page)
             assert not active(nodes), payload
-            assert [tag for tag, _ in nodes.tags] == [tag for tag, _ in plain.tags], payload
-            assert nodes.inside == plain.inside
+            assert [tag for tag, _ in nodes.tags] == [tag for tag, _ in expected.tags], payload
+            assert nodes.inside == expected.inside
             assert not re.search("[\u202a-\u202e\u2066-\u2069\x00\x1b]", page)
 
 
 def test_policy_allows_the_pages_own_script_and_style_alone() -> None:
-    for nodes in PLAIN.values():
+    for nodes in map(plain, (2, 0)):
         policy = next(str(a["content"]) for tag, a in nodes.tags if a.get("http-equiv") == "Content-Security-Policy")
         digests = {kind: hashlib.sha256("".join(texts).encode()).digest() for kind, texts in nodes.inside.items()}
         style, script = (f"'sha256-{base64.b64encode(digests[kind]).decode()}'" for kind in ("style", "script"))
@@ -139,7 +151,7 @@ def test_policy_allows_the_pages_own_script_and_style_alone() -> None:
 
 
 def test_all_sections_are_there_in_order() -> None:
-    for nodes in PLAIN.values():
+    for nodes in map(plain, (2, 0)):
         assert nodes.sections == SECTIONS
     several = Nodes(page_of(record_of(True), held_out_of(4), explained_of(True)))
     assert several.sections == SECTIONS and not active(several)
