@@ -26,14 +26,33 @@ from tenfold.selection.race import Race
 Captured = pytest.CaptureFixture[str]
 
 
-@pytest.fixture(autouse=True)
-def in_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
+ARGUMENTS = ["select", "t.csv", "--target", "y", "--folds", "4", "--quiet"]
+
+
+def arranged(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A table in a folder of its own, for short runs that keep their state after each unit."""
+    monkeypatch.chdir(folder)
     monkeypatch.setattr(checkpoint, "EVERY", 0.0)
     shrink(monkeypatch, 5, (5,))
     rng = np.random.default_rng(0)
     x = rng.normal(size=120)
     pl.DataFrame({"x": x, "z": rng.normal(size=120), "y": x + 0.3 * rng.normal(size=120)}).write_csv("t.csv")
+
+
+@pytest.fixture(autouse=True)
+def in_empty_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    arranged(tmp_path, monkeypatch)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the run that nobody stopped."""
+    folder = tmp_path_factory.mktemp("whole")
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        arranged(folder, monkeypatch)
+        assert run(ARGUMENTS) == 0
+    assert not (folder / "t.tenfold.race").exists()
+    return folder / "t.tenfold"
 
 
 @pytest.fixture
@@ -52,23 +71,20 @@ def stop_after(monkeypatch: pytest.MonkeyPatch) -> Callable[[int | None], None]:
     return arrange
 
 
-def model(folder: str) -> bytes:
+def model(folder: str | Path) -> bytes:
     return Path(folder, "model.tenfold").read_bytes()
 
 
 @pytest.mark.parametrize("units", [1, 17, 60])
 def test_a_stopped_run_goes_on_and_ends_as_if_nothing_had_happened(
-    units: int, stop_after: Callable[[int | None], None], capsys: Captured
+    units: int, whole: Path, stop_after: Callable[[int | None], None], capsys: Captured
 ) -> None:
-    arguments = ["select", "t.csv", "--target", "y", "--folds", "4", "--quiet"]
-    assert run([*arguments, "--out", "whole.tenfold"]) == 0
-    assert not Path("whole.tenfold.race").exists()
     stop_after(units)
-    assert run(arguments) == 130 and Path("t.tenfold.race").exists()
+    assert run(ARGUMENTS) == 130 and Path("t.tenfold.race").exists()
     stop_after(None)
     assert run(["resume", "t.tenfold", "--quiet"]) == 0
-    assert model("t.tenfold") == model("whole.tenfold") and not Path("t.tenfold.race").exists()
-    records = [json.loads(Path(one, "run.json").read_text()) for one in ("t.tenfold", "whole.tenfold")]
+    assert model("t.tenfold") == model(whole) and not Path("t.tenfold.race").exists()
+    records = [json.loads(Path(one, "run.json").read_text()) for one in ("t.tenfold", whole)]
     for name in ("estimate", "chosen", "units", "trace", "search"):
         assert records[0][name] == records[1][name], name
     capsys.readouterr()
@@ -77,7 +93,7 @@ def test_a_stopped_run_goes_on_and_ends_as_if_nothing_had_happened(
 
 def test_a_race_of_another_table_is_refused(stop_after: Callable[[int | None], None], capsys: Captured) -> None:
     stop_after(3)
-    assert run(["select", "t.csv", "--target", "y", "--folds", "4", "--quiet"]) == 130
+    assert run(ARGUMENTS) == 130
     stop_after(None)
     text = Path("t.csv").read_text()
     Path("t.csv").write_text(text.replace(text.splitlines()[1], "0.5,0.5,0.5"))
@@ -91,11 +107,11 @@ def test_a_race_of_another_table_is_refused(stop_after: Callable[[int | None], N
 
 
 def test_a_run_is_reproduced_to_the_bit(stop_after: Callable[[int | None], None], capsys: Captured) -> None:
-    assert run(["select", "t.csv", "--target", "y", "--folds", "4", "--quiet"]) == 0
+    assert run(ARGUMENTS) == 0
     assert run(["reproduce", "t.tenfold"]) == 0
     assert "bit for bit" in capsys.readouterr().out
     stop_after(20)
-    assert run(["select", "t.csv", "--target", "y", "--folds", "4", "--quiet", "--out", "cut.tenfold"]) == 130
+    assert run([*ARGUMENTS, "--out", "cut.tenfold"]) == 130
     stop_after(None)
     assert run(["reproduce", "cut.tenfold"]) == 0  # ends after the same unit of work
     with open("t.csv", "a") as file:
@@ -109,9 +125,7 @@ def test_a_run_is_reproduced_to_the_bit(stop_after: Callable[[int | None], None]
     assert run(["reproduce", "t.tenfold", "elsewhere.csv"]) == 1
 
 
-def test_a_run_that_is_stopped_after_its_race_saves_what_is_fitted_soonest(monkeypatch: pytest.MonkeyPatch) -> None:
-    arguments = ["select", "t.csv", "--target", "y", "--folds", "4", "--quiet"]
-    assert run([*arguments, "--out", "whole.tenfold"]) == 0
+def test_a_run_that_is_stopped_after_its_race_saves_what_is_fitted_soonest(whole: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     work, calls = job.refit, list[str]()
 
     def stopped(*some: Any) -> Any:
@@ -122,14 +136,14 @@ def test_a_run_that_is_stopped_after_its_race_saves_what_is_fitted_soonest(monke
 
     monkeypatch.setattr(job, "HURRY", 0.0)
     monkeypatch.setattr(job, "refit", stopped)
-    assert run(arguments) == 130
+    assert run(ARGUMENTS) == 130
     record = json.loads(Path("t.tenfold", "run.json").read_text())
     assert record["interrupted"] and record["estimate"]["rmse"]["low"] < record["estimate"]["rmse"]["high"]
     assert record["prefer"] != "best" and len(record["members"]) == 1 and not Path("t.tenfold", "simple.tenfold").exists()
     assert len(tenfold.load("t.tenfold/model.tenfold").predict(pl.read_csv("t.csv"))) == 120
     assert run(["reproduce", "t.tenfold"]) == 0  # what was taken instead is taken again
     assert run(["resume", "t.tenfold", "--quiet"]) == 0
-    assert model("t.tenfold") == model("whole.tenfold") and not Path("t.tenfold.race").exists()
+    assert model("t.tenfold") == model(whole) and not Path("t.tenfold.race").exists()
 
 
 @pytest.mark.parametrize(
@@ -143,7 +157,7 @@ def test_whoever_stops_twice_or_at_once_is_told_what_there_is(
         raise KeyboardInterrupt
 
     monkeypatch.setattr(job, where, stopped)
-    assert run(["select", "t.csv", "--target", "y", "--folds", "4", "--quiet"]) == 130
+    assert run(ARGUMENTS) == 130
     assert capsys.readouterr().err == f"tenfold: stopped; {says}\n" and not Path("t.tenfold").exists()
 
 
@@ -152,7 +166,7 @@ def test_a_signal_after_saving_does_not_say_that_nothing_was(monkeypatch: pytest
         raise KeyboardInterrupt
 
     monkeypatch.setattr(app_select, "next_commands", stopped)
-    assert run(["select", "t.csv", "--target", "y", "--folds", "4", "--quiet"]) == 130
+    assert run(ARGUMENTS) == 130
     assert capsys.readouterr().err.endswith("tenfold: stopped; the model is saved in t.tenfold/\n") and model("t.tenfold")
 
 
@@ -198,7 +212,7 @@ def test_a_finished_race_that_goes_on_stays_as_it_is(monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.skipif(os.name != "posix", reason="needs signals")
-def test_a_killed_run_goes_on() -> None:
+def test_a_killed_run_goes_on(whole: Path) -> None:
     script = (
         "import os, signal, sys; import pytest; from small_portfolio import shrink; shrink(pytest.MonkeyPatch(), 5, (5,))\n"
         "from tenfold.selection import checkpoint, race; checkpoint.EVERY = 0\n"
@@ -206,11 +220,9 @@ def test_a_killed_run_goes_on() -> None:
         "race.Race._heard = lambda *a: work(*a) if next(units, None) is not None else os.kill(os.getpid(), signal.SIGKILL)\n"
         "from tenfold.app.commands import run; sys.exit(run())"
     )
-    arguments = ["select", "t.csv", "--target", "y", "--folds", "4", "--quiet"]
     env = dict(os.environ, PYTHONPATH=os.pathsep.join([str(Path(__file__).parent), *sys.path]))
-    killed = subprocess.run([sys.executable, "-c", script, *arguments], env=env, capture_output=True, text=True, check=False)
+    killed = subprocess.run([sys.executable, "-c", script, *ARGUMENTS], env=env, capture_output=True, text=True, check=False)
     assert killed.returncode == -signal.SIGKILL, killed.stderr
     assert Path("t.tenfold.race").exists() and not Path("t.tenfold").exists()
     assert run(["resume", "t.tenfold", "--quiet"]) == 0
-    assert run([*arguments, "--out", "whole.tenfold"]) == 0
-    assert model("t.tenfold") == model("whole.tenfold") and not Path("t.tenfold.race").exists()
+    assert model("t.tenfold") == model(whole) and not Path("t.tenfold.race").exists()

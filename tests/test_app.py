@@ -6,8 +6,10 @@ import io
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -44,6 +46,25 @@ def rng() -> np.random.Generator:
     return np.random.default_rng(0)
 
 
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str]:
+    """The folder of a short run of the demonstration, and the line that it printed."""
+    folder, out = tmp_path_factory.mktemp("demo"), io.StringIO()
+    with pytest.MonkeyPatch.context() as monkeypatch, redirect_stdout(out):
+        monkeypatch.chdir(folder)
+        shrink(monkeypatch, 10, (5, 20))
+        assert run(["demo", "--folds", "3", "--quiet"]) == 0
+    assert [path.name for path in folder.iterdir()] == ["penguins.tenfold"]
+    return folder / "penguins.tenfold", out.getvalue()
+
+
+@pytest.fixture
+def penguins(demo: tuple[Path, str], in_empty_folder: None) -> str:
+    """A copy of it in the folder of a test."""
+    shutil.copytree(demo[0], "penguins.tenfold")
+    return demo[1]
+
+
 def test_demo_reads_as_promised(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["demo", "--folds", "4"]) == 0
     out = capsys.readouterr().out
@@ -73,10 +94,8 @@ def test_demo_reads_as_promised(capsys: pytest.CaptureFixture[str]) -> None:
     assert "chance of Adelie" in shown and "TableModel" in shown and "training rows" in shown
 
 
-def test_predict_writes_a_file(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["demo", "--folds", "3", "--quiet"]) == 0
-    line = capsys.readouterr().out
-    assert line.count("\n") == 1 and "log loss" in line and "penguins.tenfold" in line
+def test_predict_writes_a_file(penguins: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert penguins.count("\n") == 1 and "log loss" in penguins and "penguins.tenfold" in penguins
     assert run(["predict", "penguins.tenfold", str(PENGUINS), "--out", "answers.csv"]) == 0
     answers = pl.read_csv("answers.csv")
     assert (
@@ -398,12 +417,24 @@ def test_flattery_is_told() -> None:
     assert "did not flatter this time." in estimate("log_loss", 0.0993, 0.0990)
 
 
+@pytest.fixture(scope="module")
+def events() -> list[tuple[str, dict[str, Any]]]:
+    """What is heard of a run."""
+    heard: list[tuple[str, dict[str, Any]]] = []
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        shrink(monkeypatch, 10, (5, 20))
+        tenfold.select(PENGUINS, "species", folds=3, listen=lambda event, **facts: heard.append((event, facts)))
+    return heard
+
+
 @pytest.mark.parametrize("width", [60, 80, 100, 140])
-def test_lines_are_as_wide_as_the_terminal(width: int) -> None:
+def test_lines_are_as_wide_as_the_terminal(width: int, events: list[tuple[str, dict[str, Any]]]) -> None:
     """No word is broken, no line but a command is longer, and wide terminals show more of the board."""
     out = [io.StringIO(), io.StringIO()]
     shows = [Text(out[0], 10_000), Text(out[1], width)]
-    tenfold.select(PENGUINS, "species", folds=3, listen=lambda event, **facts: [show(event, **facts) for show in shows])
+    for event, facts in events:
+        for show in shows:
+            show(event, **facts)
     command = "tenfold predict f " + "x" * 90
     for show in shows:
         show("saved", folder="f", size="1 KB", rows=False, commands=[f"{command}     predictions"], note=None)
@@ -439,8 +470,7 @@ def test_options_by_the_names_that_others_use(capsys: pytest.CaptureFixture[str]
         assert run(arguments) == 0 and "Usage: tenfold" in capsys.readouterr().out
 
 
-def test_predictions_never_replace_the_table(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["demo", "--folds", "3", "--quiet"]) == 0
+def test_predictions_never_replace_the_table(penguins: str, capsys: pytest.CaptureFixture[str]) -> None:
     Path("rows.csv").write_bytes(PENGUINS.read_bytes())
     assert run(["predict", "penguins.tenfold", "rows.csv", "--out", "./rows.csv"]) == 2
     assert Path("rows.csv").read_bytes() == PENGUINS.read_bytes()
@@ -470,9 +500,7 @@ def test_notes_and_labels_read_well() -> None:
     assert "0: 30 (75.0%)   Adelie 10 (25.0%)" in Text()._task("classes", "log_loss", None, [], **facts)[0]
 
 
-def test_inspect_tells_what_a_run_is_worth(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(["demo", "--folds", "3", "--quiet"]) == 0
-    capsys.readouterr()
+def test_inspect_tells_what_a_run_is_worth(penguins: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["inspect", "penguins.tenfold"]) == 0
     out = capsys.readouterr().out
     assert re.search(
