@@ -2,6 +2,8 @@
 
 # Public name -> the module of this folder that defines it. After a new line: python tools/generate
 PUBLIC = {
+    "linkage": "linkage",
+    "AgglomerativeClustering": "agglomerative",
     "DBSCAN": "dbscan",
     "KMeans": "kmeans",
     "KMedoids": "kmedoids",

@@ -152,5 +152,6 @@ LEARNERS: dict[int, str] = {
     177: "RidgeClassifierCV",
     178: "DBSCAN",
     179: "KMedoids",
+    180: "AgglomerativeClustering",
 }
 NUMBER_OF_LEARNER = {name: number for number, name in LEARNERS.items()}

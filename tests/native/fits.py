@@ -251,6 +251,17 @@ NEAR: Fits = {
     "all rows, radius": lambda: np.concatenate(tenfold.NeighborIndex(WIDE[:200], "hamming").within(WIDE[:9], 0.5)),
 }
 
+LINKAGE: Fits = {
+    "ward": lambda: tenfold.linkage(SMALL, "ward"),
+    "ward by centres": lambda: tenfold.linkage(X[:1100], "ward"),
+    "average": lambda: tenfold.linkage(X[:1100], "average"),
+    "single": lambda: tenfold.linkage(SMALL),
+    "centroid": lambda: tenfold.linkage(SMALL, "centroid"),
+    "distances": lambda: tenfold.linkage(np.abs(SHORT - SHORT[:, None]), "complete", "precomputed"),
+    "neighbours": lambda: tenfold.AgglomerativeClustering(3, connectivity=np.ones((200, 200))).fit(SMALL).predict(SMALL[:9]),
+    "cosine": lambda: tenfold.AgglomerativeClustering(3, linkage="complete", metric="cosine").fit(SMALL).predict(SMALL[:9]),
+}
+
 DENSITY: Fits = {
     "DBSCAN": lambda: tenfold.DBSCAN(1.5).fit(SMALL).predict(SMALL[:9]),
     "DBSCAN, all rows": lambda: tenfold.DBSCAN(9.0).fit(WIDE[:200]).labels_,
@@ -264,5 +275,6 @@ FITS: dict[str, Fits] = {
     "forests": FORESTS,
     "boosting": BOOSTING,
     "neighbours": NEAR,
+    "linkage": LINKAGE,
     "density": DENSITY,
 }
