@@ -19,6 +19,7 @@ from . import (
     local,
     margins,
     near,
+    neighbors,
     online,
     prepare,
     pursuit,
@@ -35,7 +36,7 @@ from .plan import Entry, Workload
 from .race import race
 
 LINEAR = (linear, glm, sparse, pursuit, robust, local, margins, online)
-OTHERS = (unsupervised, density, near, generative, evaluate, ensemble, boosting, forest, search, features, prepare, codes, text)
+OTHERS = (unsupervised, density, near, neighbors, generative, evaluate, ensemble, boosting, forest, search, features, prepare, codes, text)
 RACES: dict[str, Workload] = {w.name: w for module in (*LINEAR, *OTHERS) for w in module.WORKLOADS}
 
 CATALOG: dict[str, Entry] = {w.name: Entry(w.name, w.about, partial(race, w)) for w in RACES.values()}

@@ -128,6 +128,11 @@ from tenfold.linear.svr import LinearSVR as LinearSVR
 from tenfold.linear.total import TotalLeastSquares as TotalLeastSquares
 from tenfold.linear.weighted import WeightedLeastSquares as WeightedLeastSquares
 from tenfold.near.index import NeighborIndex as NeighborIndex
+from tenfold.neighbors.around import RadiusNeighborsClassifier as RadiusNeighborsClassifier
+from tenfold.neighbors.around import RadiusNeighborsRegressor as RadiusNeighborsRegressor
+from tenfold.neighbors.classify import KNeighborsClassifier as KNeighborsClassifier
+from tenfold.neighbors.nearest import NearestNeighbors as NearestNeighbors
+from tenfold.neighbors.regress import KNeighborsRegressor as KNeighborsRegressor
 from tenfold.nonlinear.circle import CircleFit as CircleFit
 from tenfold.nonlinear.curve_fit import CurveFit as CurveFit
 from tenfold.nonlinear.kernel_regression import KernelRegressor as KernelRegressor

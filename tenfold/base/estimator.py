@@ -10,9 +10,11 @@ Transformer, Density, Detector. Each class is abstract or final, and none is dee
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from functools import lru_cache, partial
 from typing import Any, ClassVar, Self, TypeVar
+
+import numpy as np
 
 from tenfold.base import check
 from tenfold.base.available import Available
@@ -161,6 +163,15 @@ class Estimator(SklearnApi):
     def _left_out(self, source: Source) -> Callable[[Any], Any] | None:
         """For a fitted learner whose leave-one-out has a closed form: the outputs of the rows of a block, each by the fit to all other
         rows of the source it was fitted on; NaN where only a refit is exact. None for all others."""
+        return None
+
+    def _outputs_along(self, models: list[Any], X: Any) -> list[Array]:
+        """The outputs of the models of one path, of which this is the first, for the same rows: what they have in common is done once."""
+        return [np.asarray(model._outputs(X), dtype=np.float64) for model in models]
+
+    def _left_out_along(self, models: list[Any], source: Source) -> Iterator[Array] | None:
+        """The outputs of all rows of the source that models of one path were fitted on, each by the fit to all others, model by model;
+        None where `_left_out` tells them, or only refits."""
         return None
 
     def _left_out_coefficients(self, source: Source) -> Callable[[Any], Any] | None:

@@ -107,7 +107,8 @@ class SklearnApi(MetadataRequests, Traits):
                 positive_only=self.target_range[0] >= 0,
             ),
             input_tags=InputTags(
-                sparse=bool(self.sparse), allow_nan=self.missing, categorical=self.categorical, positive_only=self.nonnegative
+                sparse=bool(self.sparse), allow_nan=self.missing, categorical=self.categorical, positive_only=self.nonnegative,
+                pairwise=self.accepts == "pairs",
             ),
         )
         if self.role == "classifier":

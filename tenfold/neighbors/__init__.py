@@ -1,4 +1,10 @@
 """Learners that keep rows and ask the nearest of them."""
 
 # Public name -> the module of this folder that defines it. After a new line: python tools/generate
-PUBLIC: dict[str, str] = {}
+PUBLIC = {
+    "NearestNeighbors": "nearest",
+    "KNeighborsClassifier": "classify",
+    "KNeighborsRegressor": "regress",
+    "RadiusNeighborsClassifier": "around",
+    "RadiusNeighborsRegressor": "around",
+}

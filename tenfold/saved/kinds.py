@@ -153,5 +153,10 @@ LEARNERS: dict[int, str] = {
     178: "DBSCAN",
     179: "KMedoids",
     180: "AgglomerativeClustering",
+    181: "NearestNeighbors",
+    182: "KNeighborsClassifier",
+    183: "KNeighborsRegressor",
+    184: "RadiusNeighborsClassifier",
+    185: "RadiusNeighborsRegressor",
 }
 NUMBER_OF_LEARNER = {name: number for number, name in LEARNERS.items()}

@@ -175,4 +175,4 @@ def _stacked(models: list[Any], changes: Changes, block: Block) -> Rows:
     X = block.X
     for change in changes:
         X = change(X)
-    return Rows.of(np.hstack([np.asarray(model._outputs(X), dtype=np.float64) for model in models]))
+    return Rows.of(np.hstack(models[0]._outputs_along(models, X)))

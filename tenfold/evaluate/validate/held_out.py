@@ -5,7 +5,7 @@ fitting again.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -55,13 +55,17 @@ def training_and_folds(model: Estimator, source: Arrays, one: SplitPlan) -> tupl
 
 def path_outputs(
     model: Any, source: Arrays, one: SplitPlan, name: str, values: list[Any], judge: Score
-) -> tuple[Array | None, list[list[Array]]]:
-    """For each value of a parameter the outputs of each split; or scores (values, splits), where moments give
+) -> tuple[Array | None, Iterable[list[Array]]]:
+    """For each value of a parameter the outputs of each split, to be asked for once; or scores (values, splits), where moments give
     them at once.
     """
     with single_blas:
         if one.single:
-            outputs = [leave_one_out_outputs(full, source) for full in full_fits(model, source, name, values)]
+            fits = full_fits(model, source, name, values)
+            along = fits[0]._left_out_along(list(fits), source)
+            if along is not None:
+                return None, ([output] for output in along)
+            outputs = [leave_one_out_outputs(full, source) for full in fits]
             if all(output is not None for output in outputs):
                 return None, [[output] for output in outputs if output is not None]
         template = prepared(model, source)
@@ -71,6 +75,8 @@ def path_outputs(
             merged = merged_models(template, source, one, values) if on_path else None
             rows = [one.train_rows(k) for k in range(len(one))] if merged is None else []
             paths = merged or each(lambda train: fresh(model)._fit_path(source.select(train), name, values), rows, source)
+            if on_path and merged is None and not one.single and not isinstance(source, Pairs):
+                return None, outputs_along(paths, source, one)
         else:
             tested = trained[0] if one.kind == "folds" and not one.single else [None] * len(one)
             solve = partial(solved_path, template, values, judge)
@@ -81,6 +87,13 @@ def path_outputs(
                 [template._fitted_copy(fit, **{name: value}) for value, fit in zip(values, path, strict=True)] for path in fits
             ]
         return None, [test_outputs([path[v] for path in paths], source, one) for v in range(len(values))]
+
+
+def outputs_along(paths: list[list[Any]], source: Arrays, one: SplitPlan) -> Iterator[list[Array]]:
+    """For each value of a path the outputs of each split, of models that do together what they have in common."""
+    tests = [one.test_rows(k) for k in range(len(one))]
+    stacked = outputs_of(paths, source, tests, lambda path, X: np.stack(path[0]._outputs_along(path, X), axis=1))
+    return ([np.ascontiguousarray(rows[:, v]) for rows in stacked] for v in range(len(paths[0])))
 
 
 def full_fits(model: Estimator, source: Arrays, name: str, values: list[Any]) -> Sequence[Estimator]:

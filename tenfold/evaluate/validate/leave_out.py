@@ -21,6 +21,9 @@ def leave_one_out_outputs(full: Estimator, source: Arrays) -> Array | None:
 
     `full` is fitted on all rows of the source.
     """
+    along = full._left_out_along([full], source)
+    if along is not None:
+        return next(iter(along))
     form = full._left_out(source)
     if form is None:
         return None

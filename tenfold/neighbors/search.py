@@ -1,0 +1,159 @@
+"""The nearest rows of those that are kept: by an index, or in a table of distances that the user gives."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tenfold.core import ops
+from tenfold.core.data import Array
+from tenfold.core.errors import BadInput, BadParameter, DataWarning, warn
+from tenfold.core.memory import check_memory
+from tenfold.near.index import NeighborIndex
+from tenfold.near.measures import OTHER_NAMES
+
+LARGEST_POWER = 100
+PRECOMPUTED = "precomputed"
+OF_TREES = (
+    "euclidean", "sqeuclidean", "manhattan", "chebyshev", "minkowski", "cosine", "correlation", "seuclidean", "mahalanobis", "haversine",
+)  # fmt: skip
+ALGORITHMS = ("auto", "ball_tree", "kd_tree", "brute")
+METHODS = {"auto": "auto", "ball_tree": "auto", "kd_tree": "tree", "brute": "all rows"}  # of the index
+
+
+@dataclass(frozen=True, slots=True)
+class Near:
+    """The nearest rows of some others, the nearest first."""
+
+    distances: Array  # (queries, j)
+    rows: Array  # (queries, j)
+    copies: Array | None = None  # (queries, j): their weights, where these are not one
+
+
+def effective(metric: Any, p: float | None, params: dict[str, Any] | None) -> tuple[Any, dict[str, Any]]:
+    """The metric by its plainest name, with what it takes besides: Minkowski's of p = 2 is Euclid's."""
+    params = dict(params or {})
+    if "p" in params and p is not None:
+        warn("Parameter p is found in metric_params. The corresponding parameter from __init__ is ignored.", DataWarning)
+    if not isinstance(metric, str) or metric != "minkowski":
+        return metric, params
+    p, w = params.pop("p", 2 if p is None else p), params.pop("w", None)
+    if w is None and p in (1, 2, np.inf):
+        return "manhattan" if p == 1 else "euclidean" if p == 2 else "chebyshev", params
+    return metric, {**params, "p": p, **({} if w is None else {"w": w})}
+
+
+def check_algorithm(algorithm: str, metric: Any, params: dict[str, Any]) -> None:
+    """Refuse a tree for a measure that has none; tell of one that is no distance."""
+    if isinstance(metric, type):
+        raise BadParameter(f"metric={metric!r} is a class: give a name, or a function of two rows")
+    if isinstance(metric, str) and metric == "minkowski" and params["p"] > LARGEST_POWER:
+        raise BadParameter(f"p={params['p']!r}: powers above {LARGEST_POWER} leave the range of numbers; use p=inf, the largest difference")
+    if algorithm in ("auto", "brute") and isinstance(metric, str) and metric == "minkowski" and params["p"] < 1:
+        warn(
+            "Mind that for 0 < p < 1, Minkowski metrics are not distance metrics. Continuing the execution with `algorithm='brute'`.",
+            DataWarning,
+        )
+    if algorithm == "kd_tree" and callable(metric):
+        raise BadParameter(f"algorithm='kd_tree': kd_tree does not support callable metric {metric!r}, use 'auto'")
+    if algorithm in ("kd_tree", "ball_tree") and isinstance(metric, str) and metric == "minkowski" and params["p"] < 1:
+        raise BadParameter(
+            f'algorithm="{algorithm}" does not support 0 < p < 1 for the Minkowski metric. To resolve this problem either set p >= 1 or '
+            'algorithm="brute".'
+        )
+    if algorithm == "kd_tree" and isinstance(metric, str) and (name := OTHER_NAMES.get(metric, metric)) not in OF_TREES:
+        raise BadParameter(f"algorithm='kd_tree': Metric '{name}' not valid, there is no tree for it: use algorithm='auto'")
+
+
+class Distances:
+    """A table of distances that the user gives, searched as `NeighborIndex` is."""
+
+    method_ = "all rows"
+
+    def __init__(self, table: Array) -> None:
+        if table.shape[0] != table.shape[1]:
+            raise BadInput(f"Precomputed matrix must be square. Input is a {table.shape[0]}x{table.shape[1]} matrix.")
+        self.X = usable(table)
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+    def nearest(self, X: Array | None = None, k: int = 5) -> tuple[Array, Array]:
+        away = self._away(X)
+        rows = np.argsort(away, axis=1, kind="stable")[:, :k]
+        found = np.take_along_axis(away, rows, axis=1)
+        if np.isinf(found).any():
+            fewest = int(np.isfinite(found).sum(axis=1).min())
+            raise BadInput(
+                f"{k} neighbors per samples are required, but some samples have only {fewest} neighbors in precomputed graph matrix. "
+                "Decrease number of neighbors used or recompute the graph with more neighbors."
+            )
+        return found, rows
+
+    def within(self, X: Array | None = None, radius: float = 1.0) -> tuple[Array, Array, Array]:
+        away = self._away(X)
+        near = away <= radius
+        return np.concatenate([[0], np.cumsum(near.sum(axis=1))]), np.nonzero(near)[1], away[near]
+
+    def _away(self, X: Array | None) -> Array:
+        if X is not None:
+            return usable(X)
+        away = self.X.astype(np.float64)
+        np.fill_diagonal(away, np.inf)  # none is its own neighbour
+        return away
+
+
+def known(table: Any) -> Array:
+    """A table of distances; what a sparse one does not hold is out of reach."""
+    if not ops.is_sparse(table):
+        return np.asarray(table)
+    check_memory(f"a table of {table.shape[0]:,} x {table.shape[1]:,} distances", 8.0 * table.shape[0] * table.shape[1])
+    table = table.tocsr()
+    away = np.full(table.shape, np.inf)
+    away[np.repeat(np.arange(table.shape[0]), np.diff(table.indptr)), table.indices] = table.data
+    return away
+
+
+def usable(table: Array) -> Array:
+    """Distances: numbers of at least zero."""
+    with np.errstate(invalid="ignore"):
+        bad = ~(table >= 0)
+    if bad.any():
+        row, column = (int(i) for i in np.argwhere(bad)[0])
+        what = "NaN" if np.isnan(table[row, column]) else f"{table[row, column]:g}"
+        raise BadInput(
+            f"Negative values in data passed to precomputed distance matrix. The distance of row {row} to row {column} is {what}: it must "
+            "be a number >= 0"
+        )
+    return table
+
+
+def search_of(rows: Array, algorithm: str, metric: Any, params: dict[str, Any]) -> Any:
+    """What finds the nearest of these rows."""
+    if isinstance(metric, str) and metric == PRECOMPUTED:
+        return Distances(rows)
+    own = dict(params)
+    p = own.pop("p", 2.0) if isinstance(metric, str) and metric == "minkowski" else 2.0
+    return NeighborIndex(rows, metric, p=p, metric_params=own or None, method=METHODS[algorithm])
+
+
+def nearest(search: Any, weights: Array | None, X: Array | None, k: int, *, further: bool = False) -> Near:
+    """The rows that make up k neighbours of each row of X (without X: of the kept rows themselves), where a row of weight 2 is two
+    neighbours; `further`: with the next one beyond."""
+    most = len(search) - (X is None)
+    if weights is None:
+        return Near(*search.nearest(X, min(k + further, most)))
+    ask = min(max(int(np.ceil((k + further) / weights.mean())), 1), most)
+    while True:
+        distances, rows = search.nearest(X, ask)
+        copies = weights[rows]
+        if ask == most or not (copies.sum(axis=1) < k + further).any():
+            return Near(distances, rows, copies)
+        ask = min(2 * ask, most)
+
+
+def check_room(queries: int, k: int) -> None:
+    """Whether a table of so many neighbours fits into memory."""
+    check_memory(f"the {k} nearest of {queries:,} rows", 16.0 * queries * k, "ask for fewer neighbours, or of fewer rows at a time")
