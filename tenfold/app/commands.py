@@ -15,6 +15,7 @@ import tenfold
 from tenfold.app.advise import advise_command
 from tenfold.app.again import reproduce_command, resume_command
 from tenfold.app.check import check_command
+from tenfold.app.cluster import cluster_command
 from tenfold.app.compare import compare_command
 from tenfold.app.doctor import doctor_command
 from tenfold.app.explain import explain_command
@@ -49,6 +50,7 @@ COMMANDS: dict[str, tuple[Command, ...]] = {  # by purpose, in the order of the 
     ),
     "Look at a table": (
         ("check", check_command, "A table as it is read: kinds, missing values, warnings."),
+        ("cluster", cluster_command, "The groups of a table: how many, and what sets them apart."),
         ("data", data_command, "Tables that are included."),
     ),
     "Look around": (

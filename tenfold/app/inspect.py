@@ -9,6 +9,7 @@ from typing import Annotated
 import typer
 
 import tenfold
+from tenfold.app.cluster_run import groups_in
 from tenfold.app.show import worth_of
 from tenfold.app.words import clean, file_size, terminal_width, wrapped
 from tenfold.core.errors import BadFile
@@ -39,6 +40,7 @@ def inspect_command(
             f"written by tenfold {inside.written_by}",
         ),
         *worth_of(record_of(file) if file.is_dir() else {}),
+        *groups_in(file),
         ("KIND", f"{inside.kind}" + (f" of {', '.join(inside.parts)}" if inside.parts else "")),
         ("COLUMNS", f"{inside.n_features}: {', '.join(columns)}"),
         ("ROWS", "holds training rows" if inside.holds_training_rows else "holds no training rows"),

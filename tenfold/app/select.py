@@ -123,7 +123,7 @@ def _folders(file: Path, targets: list[str], out: Path | None) -> dict[str, Path
         while name in taken:
             name += "_"
         taken.add(name)
-        found[target] = Path(f"{_stem(file)}-{name}.tenfold") if out is None else out / f"{name}.tenfold"
+        found[target] = Path(f"{stem_of(file)}-{name}.tenfold") if out is None else out / f"{name}.tenfold"
     return found
 
 
@@ -209,13 +209,13 @@ def _report(folder: Path, file: Path, record: dict[str, Any], began: float) -> s
 def folder_for(file: Path, target: str, out: Path | None, replace: bool) -> tuple[Path, str | None]:
     """Where a run is saved, and a note where that is not the usual place; refused before any work is done."""
     known = dict(settings=dict(target=target), data=dict(name=file.name, place=place_of(file)))
-    usual = Path(f"{_stem(file)}.tenfold")
-    folder, note = usual_folder(_stem(file), known) if out is None and not replace else (out or usual, None)
+    usual = Path(f"{stem_of(file)}.tenfold")
+    folder, note = usual_folder(stem_of(file), known) if out is None and not replace else (out or usual, None)
     check_folder(folder, known, replace)
     return folder, note
 
 
-def _stem(file: Path) -> str:
+def stem_of(file: Path) -> str:
     """churn.csv.gz -> churn."""
     name = file.name
     for end in (".gz", ".csv", ".tsv", ".txt", ".parquet", ".pq"):

@@ -19,7 +19,7 @@ from tenfold.core.random import generator, seed_of
 from tenfold.core.threads import single_blas
 from tenfold.solve.sketch import Sample
 
-ROWS, CELLS, LEAST_ROWS = 3000, 1 << 20, 500  # looked at: so many, of wide tables as many as make so many cells, but at least these
+ROWS, CELLS, LEAST_ROWS = 3000, 1 << 18, 500  # looked at: so many, of wide tables as many as make so many cells, but at least these
 IN_A_CLUSTER = 4  # rows of a cluster on average, at least, so that halves have two
 SURE = 2.0  # standard errors by which the gap must exceed that of one cluster
 STRONG = 0.75  # prediction strength from where clusters are found again
@@ -155,10 +155,12 @@ def recommended(one: Evidence) -> tuple[int, str]:
     supported = (above > 0) & (one.strength >= STRONG)
     supported[0] = False
     if not supported.any():
-        k = 1 + int(np.argmax(one.strength[1:]))
-        if (above[1:] > 0).any():
+        compact = above > 0
+        compact[0] = False
+        if compact.any():
+            k = int(np.argmax(np.where(compact, one.strength, -1.0)))
             firmest = f"the firmest, of {k + 1}, has a prediction strength of {one.strength[k]:.2f}"
-            return 1, f"no grouping is found again in other rows ({firmest}): other rows would be grouped differently"
+            return 1, f"no compact grouping is found again in other rows ({firmest}): these would be grouped differently"
         return 1, "no number of clusters is more compact than it would be in rows spread evenly: these rows show no groups"
     worth = np.where(supported, one.silhouette * np.sqrt(one.strength), -np.inf)
     k = int(np.argmax(worth))
@@ -166,7 +168,7 @@ def recommended(one: Evidence) -> tuple[int, str]:
     margin = "far" if errors > 100 else f"{errors:.0f} standard errors"
     return k + 1, (
         f"more compact than rows spread evenly (gap {margin} above that of one cluster), found again in other rows "
-        f"(strength {one.strength[k]:.2f}), and best told apart (silhouette {one.silhouette[k]:.2f})"
+        f"(strength {one.strength[k]:.2f}), and told apart (silhouette {one.silhouette[k]:.2f})"
     )
 
 

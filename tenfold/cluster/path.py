@@ -23,7 +23,7 @@ def along(rows: Array, weight: Array, most: int, seed: int, restarts: int) -> li
     rng = np.random.default_rng(seed)
     mean = weight @ rows / weight.sum()
     total = float(weight @ ((rows - mean) ** 2).sum(axis=1))
-    here = Sample(np.zeros(len(rows), dtype=np.uint64), rows, weight, len(rows), float(weight.sum()))
+    here = _all_of(rows, weight)
     found = [Run(mean[None, :], inertia=total, settled=True, done=True, n_filled=1)]
     for k in range(2, most + 1):
         if stopping():
@@ -40,8 +40,21 @@ def many_along(tables: Sequence[tuple[Array, Array]], most: int, seeds: Sequence
     return each(lambda job: along(job[0][0], job[0][1], most, job[1], restarts), jobs)
 
 
+def alone(rows: Array, k: int, seed: int, restarts: int = 4) -> Array:
+    """The centres of one number of clusters, the best of several seeds."""
+    rng, weight = np.random.default_rng(seed), np.ones(len(rows))
+    total = float(((rows - rows.mean(axis=0)) ** 2).sum())
+    starts = [plus_plus(rows, weight, k, rng) for _ in range(restarts)]
+    return lloyd_in_memory(rows, weight, starts, STILL * total / k / len(rows), STEPS, _all_of(rows, weight)).centers
+
+
 def labels_of(rows: Array, centers: Array) -> Array:
     return np.asarray(ops.nearest(rows, np.ascontiguousarray(centers))[0])
+
+
+def _all_of(rows: Array, weight: Array) -> Sample:
+    """All rows as a sample, for clusters that have lost theirs."""
+    return Sample(np.zeros(len(rows), dtype=np.uint64), rows, weight, len(rows), float(weight.sum()))
 
 
 def _one_more(rows: Array, weight: Array, centers: Array, rng: np.random.Generator) -> Array:

@@ -1,0 +1,124 @@
+"""`tenfold cluster`: the groups of a table, their number with the evidence, and what sets them apart."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import tenfold
+from tenfold.app.cluster_run import Groups, check_place, groups_of, write_groups
+from tenfold.app.options import Columns, JsonResult, QuietFlag, Replace, Rows, Table, columns_of
+from tenfold.app.select import stem_of
+from tenfold.app.words import AsItIs, counted, file_size, short, terminal_width, wrapped
+from tenfold.core.errors import BadParameter
+from tenfold.selection.store import MODEL, plain
+
+NO_GROUPS = 1  # exit code
+MOST_NOTES = 8
+
+
+def cluster_command(
+    file: Table,
+    clusters: Annotated[
+        int | None, typer.Option(metavar="K", help="so many groups; if not given, as many as the rows show, or none")
+    ] = None,
+    columns: Annotated[
+        Columns,
+        typer.Option(metavar="COLUMN", help="group by these columns only; given again or with commas between", autocompletion=columns_of),
+    ] = None,
+    without: Annotated[
+        Columns,
+        typer.Option(metavar="COLUMN", help="leave this column out, such as a target; may be given again", autocompletion=columns_of),
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="folder for the groups; FILE's name with -clusters.tenfold if not given")
+    ] = None,
+    rows: Rows = None,
+    seed: Annotated[int, typer.Option(metavar="N", help="the same seed gives the same groups")] = 0,
+    quiet: QuietFlag = False,
+    as_json: JsonResult = False,
+    replace: Replace = False,
+) -> int:
+    """Find the groups of a table, how many there are and whether they are real, and say in words what sets each of them apart.
+
+    Numbers, dates, categories and gaps are prepared so that every column counts alike; ids, texts and constants are left out. The number
+    of groups comes with its evidence, and may be none. Halves of the rows tell whether new rows would give the same groups. What is
+    saved, tenfold predict takes: it gives new rows the number of their group.
+
+    Ends with 0 where groups were found and saved, with 1 where the rows show none: --clusters K makes some all the same.
+
+    Example:  tenfold cluster customers.csv --without churned
+    """
+    if clusters is not None and clusters < 2:
+        raise BadParameter(f"--clusters {clusters}: ask for at least 2")
+    if seed < 0:
+        raise BadParameter(f"--seed {seed}: must be a whole number of at least 0")
+    if rows is not None and rows < 1:
+        raise BadParameter(f"--rows {rows}: must be at least 1")
+    folder = out or Path(f"{stem_of(file)}-clusters.tenfold")
+    check_place(folder, file, replace)
+    found = groups_of(file, clusters, columns or [], without or [], rows, seed)
+    if found.model is not None:
+        write_groups(folder, found, file, seed)
+    if as_json:
+        print(json.dumps(plain(found.facts() | dict(folder=None if found.model is None else str(folder))), ensure_ascii=True))
+        return 0 if found.groups else NO_GROUPS
+    width = terminal_width(sys.stdout)
+    for line in _one_line(found, folder) if quiet else _lines(found, folder, file, seed):
+        print("\n".join(wrapped(line, width)))
+    return 0 if found.groups else NO_GROUPS
+
+
+def _one_line(found: Groups, folder: Path) -> list[str]:
+    if not found.groups:
+        return [f"no groups: {found.choice.why}"]
+    sizes = ", ".join(f"{group.rows:,}" for group in found.groups)
+    agreement = "" if found.stability is None else f"   agreement of halves {found.stability.agreement:.2f}"
+    return [f"{len(found.groups)} groups of {sizes} rows{agreement}   saved {folder}/"]
+
+
+def _lines(found: Groups, folder: Path, file: Path, seed: int) -> list[str]:
+    raw = found.table.raw
+    drawn = "" if raw.drawn is None else f"   {counted(raw.frame.height, 'row')} drawn by chance (--rows N for more or fewer)"
+    total = raw.frame.height if raw.height is None else raw.height
+    lines = [f"tenfold {tenfold.__version__}    seed {seed}", ""]
+    lines += [f"READ     {short(raw.name)}   {counted(total, 'row')} x {counted(raw.frame.width, 'column')}   {raw.about}{drawn}"]
+    lines += [*_columns(found), "", *_number(found), ""]
+    if not found.groups:
+        return [*lines, "Nothing is saved. --clusters K groups the rows all the same; such groups are a division, not a discovery."]
+    if found.stability is not None:
+        lines += [f"STABLE?  {found.stability}   (adjusted Rand index {found.stability.agreement:.2f} between groupings of halves)", ""]
+    for group in found.groups:
+        again = "" if group.again != group.again else f"   found again {100 * group.again:.0f} %"
+        lines.append(f"  {group.number}   {counted(group.rows, 'row')} ({100 * group.share:.0f} %){again}")
+        lines += [f"      {one}" for one in group.traits] or ["      nothing sets it apart by itself"]
+    size = file_size((folder / MODEL).stat().st_size)
+    there, table = shlex.quote(str(folder)), shlex.quote(str(file))
+    commands = [f"tenfold predict {there} {table}     the group of each row", f"tenfold inspect {there}     what is inside"]
+    return [*lines, "", f"SAVED    {folder}/   {size}", AsItIs(f"NEXT     {commands[0]}"), AsItIs(f"         {commands[1]}")]
+
+
+def _columns(found: Groups) -> list[str]:
+    left = found.left_out
+    used = found.prepare._used
+    names = ", ".join(short(name, 24) for name in used[:8]) + (", ..." if len(used) > 8 else "")
+    lines = [f"COLUMNS  {len(used)} used: {names}"]
+    lines += [f"  ! {short(name, 30)}   {note}" for name, note in left[:MOST_NOTES]]
+    return lines + ([f"    and {len(left) - MOST_NOTES} more, all in run.json"] if len(left) > MOST_NOTES and found.groups else [])
+
+
+def _number(found: Groups) -> list[str]:
+    """How many groups, and what speaks for it."""
+    choice = found.choice
+    if found.asked is None:
+        lines = [f"GROUPS   {choice.clusters if choice.clusters > 1 else 'none'}   {choice.why}"]
+    else:
+        say = "no groups" if choice.clusters == 1 else counted(choice.clusters, "group")
+        lines = [f"GROUPS   {found.asked}, as asked", f"         the rows themselves show {say}: {choice.why}"]
+    said = [f"{one.rule}: {one.clusters}" for one in choice.rules if one.clusters is not None]
+    return lines + ([f"         {'   '.join(said)}"] if said else [])
