@@ -6,15 +6,29 @@ from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy import sparse
 
 from tenfold._near import AllRows, Tree
+from tenfold.core import ops
 from tenfold.core.data import Array
 from tenfold.core.engine import each
 from tenfold.core.errors import BadInput, BadParameter
+from tenfold.core.ops import is_sparse
 from tenfold.core.random import generator_of
 from tenfold.gate.containers import as_table
 from tenfold.near.approximate import SEARCHES, Approximate
-from tenfold.near.measures import EUCLIDEAN, Measure, measure_of
+from tenfold.near.measures import (
+    EUCLIDEAN,
+    GOWER,
+    INNER_PRODUCT,
+    OF_SPARSE,
+    OTHER_NAMES,
+    Measure,
+    by_products,
+    check_symmetric,
+    measure_of,
+)
+from tenfold.near.sparse_rows import SparseRows
 from tenfold.score.kinds import check_finite
 
 NONE = np.empty(0, dtype=np.int64)
@@ -33,6 +47,7 @@ class NeighborIndex:
     Model       the k rows of least distance, or all at most a radius away; ties in the order of the rows
     Algorithm   "tree": a k-d tree of leaves of 16 rows. "all rows": every row is looked at, Euclidean distances in float32 with a
                 bound on all rounding errors, by which few rows are left whose float64 distances decide; other metrics in float64.
+                Sparse rows (Euclidean and cosine) by products through their columns, without a table of zeros.
                 "auto" takes a tree for few columns: see `method_`. Two find most of the nearest rows only, for metrics that are
                 Euclidean distances of changed rows (cosine, Mahalanobis, inner products, ...): "graph" walks through a navigable
                 small-world graph, "codes" looks at rows whose codes of bits (sides of planes) differ least. Their recall, the share of
@@ -54,7 +69,7 @@ class NeighborIndex:
     ([[0, 1]], [[0.4, 0.6]])
     """
 
-    sparse: ClassVar[bool] = False
+    sparse: ClassVar[bool] = True
 
     def __init__(
         self,
@@ -67,17 +82,19 @@ class NeighborIndex:
         recall: float = 0.95,
         random_state: Any = 0,
     ) -> None:
-        """metric: a name, or a function of two rows. p: of "minkowski". metric_params: what a metric takes besides (w, V, VI).
+        """metric: a name, or a function of two rows. p: of "minkowski". metric_params: what a metric takes besides (w, V, VI, and
+        of "gower", which knows gaps (NaN), categorical: the columns that hold categories).
         method: "auto", "tree", "all rows", "graph" or "codes". recall, random_state: of the last two."""
         if method not in METHODS:
             raise BadParameter(f"method={method!r}: choose one of {', '.join(map(repr, METHODS))}")
         if not (isinstance(recall, (int, float)) and 0 < recall <= 1):
             raise BadParameter(f"recall={recall!r}: must be a share above 0, at most 1")
         self.random_state = random_state
+        self._gaps = isinstance(metric, str) and metric == GOWER
         self._given = rows = self._rows(X)
         self.n_features_in_ = rows.shape[1]
-        self.measure: Measure = measure_of(metric, rows, p, metric_params)
-        self.X = np.ascontiguousarray(self.measure.rows(rows, False))
+        self.measure: Measure = self._measure(metric, rows, p, metric_params, method)
+        self.X = _contiguous(self.measure.rows(rows, False))
         if method == "tree" and not self.measure.boxed:
             raise BadParameter(f"method='tree': there is no tree for the metric {self.measure.name!r}, use 'auto'")
         if method in SEARCHES and self.measure.apart != EUCLIDEAN:
@@ -87,10 +104,11 @@ class NeighborIndex:
         self.recall_ = 1.0
         self._most = self._approximate(recall) if self.method_ in SEARCHES else None
         self._tree = Tree(self.X, apart) if apart is not None and by_tree else None
-        self._all = AllRows(self.X, apart) if apart is not None and not (by_tree or self._most) else None
+        self._sparse = SparseRows(self.X) if is_sparse(self.X) else None
+        self._all = AllRows(self.X, apart) if apart is not None and not (by_tree or self._most or self._sparse) else None
 
     def __len__(self) -> int:
-        return len(self.X)
+        return int(self.X.shape[0])
 
     def nearest(self, X: Any = None, k: int = 5) -> tuple[Array, Array]:
         """(distances, rows), both (queries, k), the nearest first; without X of the rows themselves, none of which is its own
@@ -101,7 +119,7 @@ class NeighborIndex:
             raise BadInput(f"k={k!r}: must be a whole number from 1 to {most}, the number of rows that may be found")
         if self._most is not None:
             self._most.width(int(k))  # measured once, before threads begin
-        parts = self._each(lambda part: self._some_nearest(Q[part], int(k), skip[part]), len(Q))
+        parts = self._each(lambda part: self._some_nearest(Q[part], int(k), skip[part]), Q.shape[0])
         distances = np.concatenate([distance for distance, _ in parts]) if parts else np.empty((0, k))
         rows = np.concatenate([row for _, row in parts]) if parts else np.empty((0, k), np.int64)
         return (self.measure.told(distances), rows) if self.measure.pairs is None else self._by_pairs(Q, rows)
@@ -116,7 +134,7 @@ class NeighborIndex:
             raise BadParameter(f"method={self.method_!r} finds the nearest rows, not all within a radius: use method='auto'")
         if not (isinstance(radius, (int, float, np.number)) and radius >= 0):
             raise BadParameter(f"radius={radius!r}: must be a number of at least 0")
-        parts = self._each(lambda part: self._some_within(Q[part], float(radius), skip[part]), len(Q))
+        parts = self._each(lambda part: self._some_within(Q[part], float(radius), skip[part]), Q.shape[0])
         counts = np.concatenate([np.diff(start) for start, _, _ in parts]) if parts else NONE
         rows, distances = (np.concatenate([one[i] for one in parts]) if parts else np.empty(0) for i in (1, 2))
         return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), rows.astype(np.int64), self.measure.told(distances)
@@ -124,36 +142,60 @@ class NeighborIndex:
     def blocks_within(self, radius: float) -> Iterator[tuple[int, Array, Array]]:
         """(first, start, rows): as `within` of the rows themselves, block by block from row `first`; each is in the list of those near it.
         At most PAIRS_NEAR pairs are in memory at a time, or those of a few rows."""
+        if self.measure.block is not None:
+            check_symmetric(self.measure, self.X)
         Q, skip = self._queries(None)
         step = min(max(PAIRS_NEAR // len(self), 32), 4096)
         for first in range(0, len(self), step):
             some, own = Q[first : first + step], skip[first : first + step]
-            parts = self._each(lambda part, Q=some, skip=own: self._some_within(Q[part], float(radius), skip[part]), len(some))
+            parts = self._each(lambda part, Q=some, skip=own: self._some_within(Q[part], float(radius), skip[part]), some.shape[0])
             counts = np.concatenate([np.diff(start) for start, _, _ in parts])
             yield first, np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), np.concatenate([rows for _, rows, _ in parts])
 
     # --- inside ---
 
-    def _rows(self, X: Any) -> Array:
+    def _measure(self, metric: Any, rows: Array, p: float, params: dict[str, Any] | None, method: str) -> Measure:
+        if not is_sparse(rows):
+            return by_products(rows) if isinstance(metric, str) and metric == INNER_PRODUCT else measure_of(metric, rows, p, params)
+        name = OTHER_NAMES.get(metric, metric) if isinstance(metric, str) else metric
+        name = "euclidean" if name == "minkowski" and p == 2 else name
+        if name not in OF_SPARSE or params:
+            raise BadParameter(f"metric={metric!r}: sparse rows are searched by 'euclidean' or 'cosine' alone, use X.toarray()")
+        if method not in ("auto", "all rows"):
+            raise BadParameter(f"method={method!r}: of sparse rows all are looked at, use 'auto'")
+        return measure_of(name, rows)
+
+    def _rows(self, X: Any) -> Any:
         table, _ = as_table(self, X)
+        if is_sparse(table):
+            table = sparse.csr_array(table, dtype=np.float64)
+            if not ops.all_finite(table):
+                raise BadInput("Input X contains NaN or infinity: give values for all, or drop the rows without")
+            return table
         table = np.ascontiguousarray(table, dtype=np.float64)
-        check_finite(table, "X", "values")
+        check_finite(np.nan_to_num(table, nan=0.0, posinf=np.inf, neginf=-np.inf) if self._gaps else table, "X", "values")
         return table
 
     def _queries(self, X: Any) -> tuple[Array, Array]:
         """The rows that are asked for, and which row each one is itself."""
         if X is None:
-            return self._asked(self._given), np.arange(len(self.X))
+            return self._asked(self._given), np.arange(len(self))
         rows = self._rows(X)
         if rows.shape[1] != self.n_features_in_:
             raise BadInput(f"X has {rows.shape[1]} columns, but NeighborIndex is of rows of {self.n_features_in_}")
+        if is_sparse(rows) and self._sparse is None:
+            rows = rows.toarray()
+        elif not is_sparse(rows) and self._sparse is not None:
+            rows = sparse.csr_array(rows)
         return self._asked(rows), NONE
 
-    def _asked(self, rows: Array) -> Array:
-        return np.ascontiguousarray(self.measure.rows(rows, True))
+    def _asked(self, rows: Any) -> Any:
+        return _contiguous(self.measure.rows(rows, True))
 
     def _method(self, asked: str) -> str:
         n, p = self.X.shape
+        if is_sparse(self.X):
+            return "all rows"
         if asked != "auto" or not self.measure.boxed:
             return "all rows" if asked == "auto" else asked
         few = p <= FEW_COLUMNS or (p <= SOME_COLUMNS and n >= 1 << (p + 8))
@@ -168,12 +210,14 @@ class NeighborIndex:
         return None if width is None else search
 
     def _each(self, work: Any, queries: int) -> list[Any]:
-        step = QUERIES[self.method_] if self._tree or self._all or self._most else max(1, PAIRS // len(self.X))
+        step = QUERIES[self.method_] if self._tree or self._all or self._most else max(1, PAIRS // len(self))
         return each(work, [slice(start, start + step) for start in range(0, queries, step)])
 
     def _some_nearest(self, Q: Array, k: int, skip: Array) -> tuple[Array, Array]:
         if self._most is not None:
             return self._most.nearest(Q, k, skip)
+        if self._sparse is not None:
+            return self._sparse.nearest(Q, k, skip)
         if self._tree is not None:
             return self._tree.nearest(Q, k, skip, self.measure.power)
         if self._all is not None:
@@ -201,6 +245,8 @@ class NeighborIndex:
 
     def _some_within(self, Q: Array, radius: float, skip: Array) -> tuple[Array, Array, Array]:
         reach = self.measure.summed(radius)
+        if self._sparse is not None:
+            return self._sparse.within(Q, reach, skip)
         if self._tree is not None:
             return self._tree.within(Q, reach, skip, self.measure.power)
         if self._all is not None:
@@ -217,3 +263,7 @@ class NeighborIndex:
         if len(skip):
             away[np.arange(len(Q)), skip] = np.inf
         return away
+
+
+def _contiguous(rows: Any) -> Any:
+    return rows if is_sparse(rows) else np.ascontiguousarray(rows)

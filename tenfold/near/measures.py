@@ -16,6 +16,9 @@ from scipy.spatial.distance import cdist
 
 from tenfold.core.data import Array
 from tenfold.core.errors import BadInput, BadParameter
+from tenfold.core.ops import is_sparse
+from tenfold.near.gower import Gower
+from tenfold.near.sparse_rows import directions
 
 EUCLIDEAN, MANHATTAN, CHEBYSHEV, MINKOWSKI, HAMMING = range(5)  # as the kernels number them (`Apart` in src/kernels/near)
 OTHER_NAMES = {"l1": "manhattan", "cityblock": "manhattan", "l2": "euclidean", "p": "minkowski", "infinity": "chebyshev"}
@@ -25,7 +28,9 @@ NAMES = (
     "euclidean", "sqeuclidean", "manhattan", "chebyshev", "minkowski", "mahalanobis", "seuclidean", "cosine", "correlation", "hamming",
     "haversine", *BY_SCIPY,
 )  # fmt: skip
-INNER_PRODUCT = "inner_product"  # no metric: the nearest rows are those of largest product, and what is told is −x·y
+GOWER = "gower"  # of rows with gaps and categories, see `Gower`
+OF_SPARSE = ("euclidean", "sqeuclidean", "cosine")
+INNER_PRODUCT = "inner_product"  # no metric, see `by_products`
 
 
 @dataclass(frozen=True)
@@ -53,8 +58,9 @@ def measure_of(metric: Any, X: Array, p: float = 2.0, params: dict[str, Any] | N
     if callable(metric):
         return Measure(getattr(metric, "__name__", "function"), block=lambda Q, R: _asked(metric, Q, R, params))
     name = OTHER_NAMES.get(metric, metric) if isinstance(metric, str) else None
-    if name not in NAMES and name != INNER_PRODUCT:
-        raise BadParameter(f"metric={metric!r}: there is no such metric; choose one of {', '.join(NAMES)}, or a function of two rows")
+    if name not in NAMES and name != GOWER:
+        names = ", ".join((*NAMES, GOWER))
+        raise BadParameter(f"metric={metric!r}: there is no such metric; choose one of {names}, or a function of two rows")
     w = params.pop("w", None) if name in ("euclidean", "sqeuclidean", "manhattan", "chebyshev", "minkowski") else None
     made = _made(name, X, float(params.pop("p", p)) if name == "minkowski" else p, params)
     if params:
@@ -85,8 +91,8 @@ def _made(name: str, X: Array, p: float, params: dict[str, Any]) -> Measure:
         case "cosine" | "correlation":
             change = _directions if name == "cosine" else _centred_directions
             return Measure(name, EUCLIDEAN, rows=change, told=lambda sums: sums / 2, summed=lambda d: 2 * d)
-        case "inner_product":
-            return _by_products(X)
+        case "gower":
+            return Measure(name, block=Gower(X, params))
         case "seuclidean":
             V = np.asarray(params.pop("V", X.var(axis=0, ddof=1) if len(X) > 1 else np.ones(X.shape[1])), dtype=np.float64)
             if V.shape != (X.shape[1],) or not (V > 0).all():
@@ -113,9 +119,11 @@ def _made(name: str, X: Array, p: float, params: dict[str, Any]) -> Measure:
 _EUCLID = Measure("euclidean", EUCLIDEAN, told=np.sqrt, summed=lambda d: d * d)
 
 
-def _by_products(X: Array) -> Measure:
-    """With a column more, √(M − x·x) of a row and 0 of a query, where M is the largest x·x, |q − x|² = q·q + M − 2 q·x: the nearest rows
-    are those of largest product."""
+def by_products(X: Array) -> Measure:
+    """The nearest rows are those of largest product, and what is told of them is −x·y.
+
+    With a column more, √(M − x·x) of a row and 0 of a query, where M is the largest x·x, |q − x|² = q·q + M − 2 q·x.
+    """
     norm2 = (X * X).sum(axis=1)
     most = float(norm2.max())
 
@@ -160,9 +168,11 @@ def _root(X: Array, params: dict[str, Any]) -> Array:
     return np.asarray(vectors * np.sqrt(np.maximum(values, 0)))
 
 
-def _directions(X: Array, queried: bool) -> Array:
-    """Rows of length one, so that half the squared distance is 1 − cos. A row of zeros has no direction: it is put one unit away from
-    all, by two more columns, one for each side."""
+def _directions(X: Any, queried: bool) -> Any:
+    """Rows of length one, sparse or dense, so that half the squared distance is 1 − cos. A row of zeros has no direction: it is put one
+    unit away from all, by two more columns, one for each side."""
+    if is_sparse(X):
+        return directions(X, queried)
     size = np.sqrt((X * X).sum(axis=1, keepdims=True))
     largest = np.abs(X).max(axis=1, keepdims=True)
     lost = (size == 0) | ~np.isfinite(size)  # squares that are too small, or too large
@@ -177,7 +187,7 @@ def _directions(X: Array, queried: bool) -> Array:
 
 
 def _centred_directions(X: Array, queried: bool) -> Array:
-    return _directions(X - X.mean(axis=1, keepdims=True), queried)
+    return np.asarray(_directions(X - X.mean(axis=1, keepdims=True), queried))
 
 
 def _on_sphere(X: Array) -> Array:
@@ -189,6 +199,15 @@ def _on_sphere(X: Array) -> Array:
 def _by_scipy(name: str, Q: Array, R: Array) -> Array:
     with np.errstate(divide="ignore", invalid="ignore"):
         return _known(np.nan_to_num(cdist(Q, R, name), nan=0.0, posinf=np.inf), name)
+
+
+def check_symmetric(measure: Measure, X: Array) -> None:
+    """Refuse a user's function by which some of the rows are not as far from others as those are from them."""
+    assert measure.block is not None
+    some = X[np.linspace(0, len(X) - 1, min(len(X), 8)).astype(int)]
+    away = measure.block(some, some)
+    if not np.allclose(away, away.T, rtol=1e-8, atol=1e-12):
+        raise BadInput(f"metric {measure.name}: it is not symmetric, d(x, y) = d(y, x), which clusters need: use max or mean of both")
 
 
 def _asked(metric: Callable[..., Any], Q: Array, R: Array, params: dict[str, Any]) -> Array:
