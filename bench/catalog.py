@@ -14,6 +14,7 @@ from . import (
     forest,
     generative,
     glm,
+    hierarchy,
     large_csv,
     linear,
     local,
@@ -36,7 +37,8 @@ from .plan import Entry, Workload
 from .race import race
 
 LINEAR = (linear, glm, sparse, pursuit, robust, local, margins, online)
-OTHERS = (unsupervised, density, near, neighbors, generative, evaluate, ensemble, boosting, forest, search, features, prepare, codes, text)
+CLUSTERS = (unsupervised, hierarchy, density)
+OTHERS = (*CLUSTERS, near, neighbors, generative, evaluate, ensemble, boosting, forest, search, features, prepare, codes, text)
 RACES: dict[str, Workload] = {w.name: w for module in (*LINEAR, *OTHERS) for w in module.WORKLOADS}
 
 CATALOG: dict[str, Entry] = {w.name: Entry(w.name, w.about, partial(race, w)) for w in RACES.values()}

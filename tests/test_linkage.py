@@ -16,6 +16,7 @@ from sklearn.metrics import adjusted_rand_score
 
 import tenfold
 from tenfold.cluster.linkage import LINKAGES, OF_CENTRES
+from tenfold.draw import draw_dendrogram
 
 METRICS = (
     "euclidean", "sqeuclidean", "cityblock", "chebyshev", "minkowski", "seuclidean", "mahalanobis", "cosine", "correlation", "braycurtis",
@@ -224,6 +225,30 @@ def test_few_rows_and_equal_rows() -> None:
 def test_what_is_refused(make: Any, words: str) -> None:
     with pytest.raises(tenfold.TenfoldError, match=words):
         make(rows(30, 4))
+
+
+def test_pictures() -> None:
+    X = rows(80, 2)
+    model = tenfold.AgglomerativeClustering(3).fit(X)
+    ax = model.plot()
+    leaves = [text.get_text() for text in ax.get_xticklabels()]
+    rows_told = [int(leaf[1:-1]) if leaf.startswith("(") else 1 for leaf in leaves]
+    assert len(leaves) == 30 and sum(rows_told) == 80
+    cut = [line.get_ydata()[0] for line in ax.lines if list(line.get_xdata()) == [0, 1] and len(set(line.get_ydata())) == 1]
+    Z = model.linkage_
+    assert cut == [pytest.approx((Z[-3, 2] + Z[-2, 2]) / 2)]
+    assert max(max(line.get_ydata()) for line in ax.lines) == Z[-1, 2]
+    whole = draw_dendrogram(tenfold.linkage(X, "centroid"), clusters=80, most=100, names=[f"r{i}" for i in range(80)])
+    assert sorted(text.get_text() for text in whole.get_xticklabels()) == sorted(f"r{i}" for i in range(80))
+    draw_dendrogram(tenfold.linkage([[0.0], [1.0]]))
+    for call, words in (
+        (lambda: draw_dendrogram(np.zeros((0, 4))), "at least one merge"),
+        (lambda: draw_dendrogram(model, clusters=81), "from 1 to 80"),
+        (lambda: draw_dendrogram(model, most=1), "at least 2"),
+        (lambda: draw_dendrogram(model, names=["a"]), "1 names"),
+    ):
+        with pytest.raises(tenfold.TenfoldError, match=words):
+            call()
 
 
 def test_memory_is_looked_at_before(monkeypatch: pytest.MonkeyPatch) -> None:

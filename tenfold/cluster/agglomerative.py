@@ -168,6 +168,13 @@ class AgglomerativeClustering(Clusterer, Estimator):
             labels[source.rows] = self.labels_
             vars(self)["labels_"] = labels
 
+    def plot(self, ax: Any = None, most: int = 30, names: Any = None) -> Any:
+        """The tree as a picture (`draw_dendrogram`): clusters in colour, the cut as a line; of many rows the last merges."""
+        from tenfold.draw import draw_dendrogram
+
+        check.check_fitted(self)
+        return draw_dendrogram(self, most=most, names=names, ax=ax)
+
     def predict(self, X: Any) -> Array:
         """The nearest cluster of each row, by the linkage; with metric='precomputed' X has the distances to the rows of the fit."""
         return map_rows(self._assigner(), check.check_predict(self, X))

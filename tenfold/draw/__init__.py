@@ -17,6 +17,7 @@ PUBLIC = {
     "draw_clusters": "groups",
     "draw_coefficients": "coefficients",
     "draw_confusion": "confusion",
+    "draw_dendrogram": "dendrogram",
     "draw_dependence": "dependence",
     "draw_elimination": "features",
     "draw_feature_scores": "features",
