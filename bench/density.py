@@ -34,6 +34,13 @@ def _blobs(n: int, p: int, n_blobs: int, spread: float, seed: int) -> Data:
     return {"X": X, "y": owner, "Xt": X[:10]}
 
 
+def _overlapping(n: int) -> Data:
+    rng = np.random.default_rng(36)
+    owner = rng.integers(0, 8, n)
+    X = rng.standard_normal((n, 2)) + 3 * rng.standard_normal((8, 2))[owner]
+    return {"X": X, "y": owner, "Xt": X[:10]}
+
+
 SAME_GROUPS = Judgement("ARI", higher=True, tolerance=1e-9)
 
 DBSCAN = Workload(
@@ -48,4 +55,16 @@ DBSCAN = Workload(
     judgement=SAME_GROUPS,
 )
 
-WORKLOADS = (DBSCAN,)
+MEAN_SHIFT = Workload(
+    name="mean_shift",
+    about="mean shift, 10k x 2, 8 overlapping blobs; flat kernel, bandwidth 1.2, all rows as seeds",
+    make=lambda shrink: _overlapping(make.shrunk(10_000, shrink)),
+    contenders=(
+        _contender("tenfold MeanShift", "tenfold.MeanShift", "tenfold", bandwidth=1.2),
+        _contender("sklearn", "sklearn.cluster.MeanShift", bandwidth=1.2, n_jobs=2),
+        _contender("sklearn, seeds from a grid", "sklearn.cluster.MeanShift", slow=True, bandwidth=1.2, bin_seeding=True, n_jobs=2),
+    ),
+    judgement=SAME_GROUPS,
+)
+
+WORKLOADS = (DBSCAN, MEAN_SHIFT)

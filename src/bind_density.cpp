@@ -103,6 +103,68 @@ nb::tuple dense_groups(Matrix rows, Vector weight, double radius, double least, 
     return nb::make_tuple(dense_row.array, label_row.array);
 }
 
+// What `mean_shift` wants to know of each node.
+struct Sums {
+    std::vector<double> box, sums, weight;
+
+    Sums(const TreeView& tree, const double* weights) {
+        const size_t p = tree.p, nodes = tree.inner + leaves_of(tree);
+        box.resize(nodes * 2 * p);
+        sums.assign(nodes * (p + 1), 0.0);
+        weight.resize(tree.start[leaves_of(tree)]);
+        for (size_t node = 0; node < nodes; ++node) {
+            std::fill_n(&box[node * 2 * p], p, std::numeric_limits<double>::infinity());
+            std::fill_n(&box[node * 2 * p + p], p, -std::numeric_limits<double>::infinity());
+        }
+        for (size_t leaf = 0; leaf < leaves_of(tree); ++leaf)
+            for (size_t i = tree.start[leaf]; i < tree.start[leaf + 1]; ++i) {
+                const size_t slot = i - tree.start[leaf];
+                weight[i] = weights ? weights[tree.number[leaf * LEAF + slot]] : 1.0;
+                double *mine = &box[(tree.inner + leaf) * 2 * p], *sum = &sums[(tree.inner + leaf) * (p + 1)];
+                for (size_t j = 0; j < p; ++j) {
+                    const double x = tree.values[(leaf * p + j) * LEAF + slot];
+                    mine[j] = std::min(mine[j], x), mine[p + j] = std::max(mine[p + j], x);
+                    sum[j] += weight[i] * x;
+                }
+                sum[p] += weight[i];
+            }
+        for (size_t node = tree.inner; node-- > 0;)
+            for (const size_t child : {2 * node + 1, 2 * node + 2}) {
+                double *mine = &box[node * 2 * p], *sum = &sums[node * (p + 1)];
+                const double *its = &box[child * 2 * p], *more = &sums[child * (p + 1)];
+                for (size_t j = 0; j < p; ++j) mine[j] = std::min(mine[j], its[j]), mine[p + j] = std::max(mine[p + j], its[p + j]);
+                for (size_t j = 0; j <= p; ++j) sum[j] += more[j];
+            }
+    }
+};
+
+constexpr size_t POINTS = 32;  // that a thread takes at a time
+
+// (points, weight, steps): where the points come to rest, the weight of the rows around them there, and how many steps it took.
+nb::tuple mean_shift(Matrix rows, Vector weight, Matrix points, double radius, double scale, double rest, std::int64_t most_steps,
+                     std::int64_t threads) {
+    const size_t n = points.size(0), p = rows.size(1);
+    require(points.size(1) == p, "points have another number of columns than rows");
+    require(weight.size(0) == 0 || weight.size(0) == rows.size(0), "there must be a weight for each row, or none");
+    require(radius >= 0 && scale >= 0 && rest >= 0 && most_steps >= 0, "radius, scale, rest and steps must not be negative");
+    Output moved = zeros(n, p), around = zeros(n);
+    New<std::int64_t> steps(n);
+    unlocked([&] {
+        const TreeNodes nodes = tree_of(rows);
+        leave_if_stopped();
+        const TreeView tree = nodes.view();
+        const Sums sums(tree, weight.size(0) ? weight.data() : nullptr);
+        const NodeSums known{sums.box.data(), sums.sums.data(), sums.weight.data()};
+        const Kernel kernel{scale > 0, radius * radius, scale, rest, most_steps};
+        std::copy_n(points.data(), n * p, moved.data);
+        Team team(static_cast<size_t>(std::max<std::int64_t>(threads, 1)));
+        team.ranges(n, POINTS, [&](size_t begin, size_t end) {
+            kernels->shift(tree, known, kernel, begin, end, moved.data, around.data, steps.data);
+        });
+    });
+    return nb::make_tuple(moved.array, around.array, steps.array);
+}
+
 // Groups from lists of near rows.
 class RowGroups {
 public:
@@ -143,6 +205,8 @@ NB_MODULE(_density, m) {
     start_module_beside_kernels();
     m.def("dense_groups", &dense_groups, "rows"_a.noconvert(), "weight"_a.noconvert(), "radius"_a, "least"_a, "apart"_a, "power"_a,
           "threads"_a);
+    m.def("mean_shift", &mean_shift, "rows"_a.noconvert(), "weight"_a.noconvert(), "points"_a.noconvert(), "radius"_a, "scale"_a,
+          "rest"_a, "most_steps"_a, "threads"_a);
     nb::class_<RowGroups>(m, "RowGroups")
         .def(nb::init<std::int64_t>(), "n"_a)
         .def("add", &RowGroups::add, "first"_a, "start"_a.noconvert(), "rows"_a.noconvert(), "dense"_a.noconvert(), "known"_a)

@@ -1,6 +1,7 @@
 // Compiled once per instruction set (see CMakeLists.txt): clusters of dense rows.
 #include "kernels/cluster/dense_rows.hpp"
 #include "kernels/cluster/density_kernels.hpp"
+#include "kernels/cluster/mean_shift.hpp"
 
 namespace tenfold {
 
@@ -11,6 +12,7 @@ extern const DensityKernels TENFOLD_NAMED(TENFOLD_LEVEL){
     .find_dense = TENFOLD_LEVEL::find_dense,
     .join_dense = TENFOLD_LEVEL::join_dense,
     .label_border = TENFOLD_LEVEL::label_border,
+    .shift = TENFOLD_LEVEL::shift,
 };
 
 }  // namespace tenfold

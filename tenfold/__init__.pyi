@@ -4,11 +4,13 @@ from tenfold import score as score
 from tenfold.advisor.advice import advise as advise
 from tenfold.app.progress import progress as progress
 from tenfold.cluster.agglomerative import AgglomerativeClustering as AgglomerativeClustering
+from tenfold.cluster.bandwidth import estimate_bandwidth as estimate_bandwidth
 from tenfold.cluster.choose import choose_clusters as choose_clusters
 from tenfold.cluster.dbscan import DBSCAN as DBSCAN
 from tenfold.cluster.kmeans import KMeans as KMeans
 from tenfold.cluster.kmedoids import KMedoids as KMedoids
 from tenfold.cluster.linkage import linkage as linkage
+from tenfold.cluster.mean_shift import MeanShift as MeanShift
 from tenfold.compose.adaboost import AdaBoostClassifier as AdaBoostClassifier
 from tenfold.compose.adaboost_r2 import AdaBoostRegressor as AdaBoostRegressor
 from tenfold.compose.bagging import BaggingClassifier as BaggingClassifier

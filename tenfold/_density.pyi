@@ -22,4 +22,14 @@ def dense_groups(
     power: float,
     threads: int,
 ) -> tuple[numpy.typing.NDArray[numpy.uint8], numpy.typing.NDArray[numpy.int64]]: ...
+def mean_shift(
+    rows: numpy.typing.NDArray[numpy.float64],
+    weight: numpy.typing.NDArray[numpy.float64],
+    points: numpy.typing.NDArray[numpy.float64],
+    radius: float,
+    scale: float,
+    rest: float,
+    most_steps: int,
+    threads: int,
+) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.int64]]: ...
 def use_level(name: str) -> bool: ...

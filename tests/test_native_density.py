@@ -83,3 +83,25 @@ def test_what_is_refused() -> None:
     ):
         with pytest.raises(ValueError):
             call()
+
+
+@pytest.mark.parametrize("gaussian", [False, True])
+def test_mean_shift(level: str, gaussian: bool) -> None:
+    rng = np.random.default_rng(0)
+    for n, p in ((1, 1), (40, 2), (300, 3), (150, 20)):
+        X, weight, points = rng.normal(size=(n, p)), rng.uniform(0, 2, n), rng.normal(size=(7, p))
+        radius, scale = (9.0, 0.7) if gaussian else (0.8 * np.sqrt(p), 0.0)
+        for w in (NO_WEIGHTS, weight):
+            away = sums(points, X, 0)
+            share = (w if len(w) else np.ones(n)) * np.where(away <= radius**2, np.exp(-scale * away), 0.0)
+            total = share.sum(axis=1)
+            means = np.where(total[:, None] > 0, share @ X / np.where(total > 0, total, 1.0)[:, None], points)
+            moved, around, steps = _density.mean_shift(X, w, points, radius, scale, 0.0, 0, 2)
+            np.testing.assert_allclose(moved, means, rtol=1e-11, atol=1e-12)
+            np.testing.assert_allclose(around, total, rtol=1e-11, atol=1e-14)
+            assert not steps.any()
+            rest, around, steps = _density.mean_shift(X, w, points, radius, scale, 1e-9, 1000, 3)
+            again = _density.mean_shift(X, w, rest, radius, scale, 1e-9, 0, 1)[0]
+            np.testing.assert_allclose(again, rest, rtol=0, atol=1e-8)
+    with pytest.raises(ValueError):
+        _density.mean_shift(X, NO_WEIGHTS, points[:, :1].copy(), 1.0, 0.0, 0.0, 1, 1)

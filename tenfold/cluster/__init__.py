@@ -7,4 +7,6 @@ PUBLIC = {
     "DBSCAN": "dbscan",
     "KMeans": "kmeans",
     "KMedoids": "kmedoids",
+    "MeanShift": "mean_shift",
+    "estimate_bandwidth": "bandwidth",
 }

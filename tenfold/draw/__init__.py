@@ -27,6 +27,7 @@ PUBLIC = {
     "draw_importance": "importance",
     "draw_learning_curve": "curves",
     "draw_leverage": "influence",
+    "draw_mean_shift": "clusters",
     "draw_neighbor_distances": "clusters",
     "draw_path": "validation",
     "draw_precision_recall": "ranking",

@@ -1,6 +1,7 @@
 from tenfold.draw.attribution import draw_attributions as draw_attributions
 from tenfold.draw.bias_variance import draw_bias_variance as draw_bias_variance
 from tenfold.draw.calibration import draw_calibration as draw_calibration
+from tenfold.draw.clusters import draw_mean_shift as draw_mean_shift
 from tenfold.draw.clusters import draw_neighbor_distances as draw_neighbor_distances
 from tenfold.draw.coefficients import draw_coefficients as draw_coefficients
 from tenfold.draw.confusion import draw_confusion as draw_confusion

@@ -6,8 +6,11 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.core.errors import BadParameter
-from tenfold.draw.look import BLUE, GREY, amount, new_axes
+from tenfold.base.check import check_fitted, check_predict
+from tenfold.cluster.mean_shift import REST, MeanShift, shifted
+from tenfold.core import ops
+from tenfold.core.errors import BadInput, BadParameter, BadType
+from tenfold.draw.look import BLACK, BLUE, COLOURS, GREY, amount, new_axes
 from tenfold.near.index import NeighborIndex
 
 
@@ -35,3 +38,48 @@ def draw_neighbor_distances(X: Any, k: int = 4, metric: Any = "euclidean", ax: A
     ax.set_xlabel("rows, by this distance")
     ax.set_ylabel(f"distance to neighbour {k}")
     return ax
+
+
+def draw_mean_shift(model: Any, X: Any, ax: Any = None, most: int = 150) -> Any:
+    """The ways of points to the peaks of a fitted MeanShift of two columns: from every n-th row of X, `most` of them, step by step.
+
+    >>> import numpy as np, tenfold
+    >>> from tenfold.draw import draw_mean_shift
+    >>> X = np.random.default_rng(0).normal(size=(100, 2))
+    >>> ax = draw_mean_shift(tenfold.MeanShift(bandwidth=1.0).fit(X), X)
+    >>> ax.get_xlabel(), ax.get_ylabel()
+    ('x0', 'x1')
+    """
+    if not isinstance(model, MeanShift):
+        raise BadType(f"{type(model).__name__} does not move points: give a fitted MeanShift")
+    check_fitted(model)
+    if model.n_features_in_ != 2:
+        raise BadInput(f"the picture is of two columns, and this model is of {model.n_features_in_}: fit one to two of them")
+    rows = np.ascontiguousarray(ops.dense(check_predict(model, X)), dtype=np.float64)
+    ways = _ways(model, rows, rows[:: -(-len(rows) // most)])
+    ends = model.predict(ways[-1])
+    ax = new_axes(ax, (5.6, 5.0))
+    ax.scatter(*rows.T, s=6, color=GREY, alpha=0.4, linewidths=0)
+    for end, way in zip(ends, ways.transpose(1, 0, 2), strict=True):
+        ax.plot(*way.T, color=COLOURS[end % len(COLOURS)], linewidth=0.8, marker=".", markersize=2)
+    ax.scatter(*model.cluster_centers_.T, s=60, color=BLACK, marker="x", zorder=3)
+    names = vars(model).get("feature_names_in_")
+    ax.set_xlabel("x0" if names is None else str(names[0]))
+    ax.set_ylabel("x1" if names is None else str(names[1]))
+    ax.set_title(f"{len(model.cluster_centers_)} peaks, bandwidth {amount(model.bandwidth_)}", fontsize=11)
+    return ax
+
+
+def _ways(model: MeanShift, rows: Any, points: Any) -> Any:
+    """(steps, points, 2): where points are after each step; those that rest stay."""
+    ways, moving = [points], np.ones(len(points), dtype=bool)
+    for _ in range(model.max_iter + 1):
+        after = ways[-1].copy()
+        found, weight, _ = shifted(rows, np.ones(len(rows)), after[moving], model.bandwidth_, model.kernel, 0)
+        after[moving] = np.where(weight[:, None] > 0, found, after[moving])
+        far = np.sqrt(((after - ways[-1]) ** 2).sum(axis=1))
+        ways.append(after)
+        moving &= far > REST * model.bandwidth_
+        if not moving.any():
+            break
+    return np.array(ways)

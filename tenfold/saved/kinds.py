@@ -158,5 +158,6 @@ LEARNERS: dict[int, str] = {
     183: "KNeighborsRegressor",
     184: "RadiusNeighborsClassifier",
     185: "RadiusNeighborsRegressor",
+    186: "MeanShift",
 }
 NUMBER_OF_LEARNER = {name: number for number, name in LEARNERS.items()}

@@ -19,6 +19,20 @@ struct Near {
     double power, radius;
 };
 
+// Of each node of a tree: the box of its rows, (low, high) by column, and their weighted sum by column with their weight behind it.
+struct NodeSums {
+    const double *box, *sums;
+    const double* weight;  // of each row, by place
+};
+
+// How rows count for a point by their squared distance d to it, up to `radius2`: flat, or exp(-scale d). A point rests that moves
+// `rest` at most.
+struct Kernel {
+    bool gaussian;
+    double radius2, scale, rest;
+    std::int64_t most_steps;
+};
+
 struct DensityKernels {
     // Whether the rows within the radius of each weigh `least` or more.
     void (*find_dense)(const TreeView& tree, Leaves leaves, const double* weight, Near near, double least, std::uint8_t* dense);
@@ -27,6 +41,9 @@ struct DensityKernels {
     // Of rows that are not dense, the least label of dense rows that are near.
     void (*label_border)(const TreeView& tree, Leaves leaves, Near near, const std::uint8_t* dense, const Place* one,
                          std::int64_t* label);
+    // Moves points begin .. end - 1 until they rest: then the weight of the rows around each, and how many steps it took before.
+    void (*shift)(const TreeView& tree, const NodeSums& nodes, const Kernel& kernel, size_t begin, size_t end, double* points,
+                  double* weight, std::int64_t* steps);
 };
 
 extern const DensityKernels density_baseline;
