@@ -45,7 +45,7 @@ def estimate_bandwidth(X: Any, *, quantile: float = 0.3, n_samples: int | None =
     return bandwidth_of(rows, np.ones(len(rows)), quantile)
 
 
-def bandwidth_of(X: Array, w: Array, quantile: float = 0.3) -> Any:
+def bandwidth_of(X: Array, w: Array, quantile: float = 0.3) -> float:
     """`estimate_bandwidth` of clean rows; a row of weight k is k rows."""
     n = float(w.sum())
     k = max(int(n * quantile), 1)
