@@ -10,6 +10,7 @@ import numpy as np
 from numpy.random import RandomState
 
 from tenfold.base.estimator import Clusterer, Estimator, Transformer, map_rows
+from tenfold.cluster.centers import sample_of
 from tenfold.cluster.seeds import draws
 from tenfold.core import ops
 from tenfold.core.data import Array, Arrays, Block, Source
@@ -23,7 +24,6 @@ from tenfold.core.stats import Counts
 from tenfold.near.measures import Measure, measure_of
 from tenfold.near.pairs import check_symmetric, distances, table_of_distances
 from tenfold.solve.medoids import Found, build, k_medoids, plus_plus, random_rows
-from tenfold.solve.sketch import Sample
 
 ALL_ROWS = 1 << 31
 
@@ -112,7 +112,7 @@ class KMedoids(Clusterer, Transformer, Estimator):
             X, _, w = yield Keep()
             return self._of_distances(X, w, source)
         rng = draws(self)
-        sample = yield partial(_sample, k=self.max_rows or ALL_ROWS, seed=seed_of(rng))
+        sample = yield partial(sample_of, k=self.max_rows or ALL_ROWS, seed=seed_of(rng))
         rows, n = sample.rows, len(sample.rows)
         known = self._spread(rows, sample.weight)
         measure = self._measure(rows, known)
@@ -239,10 +239,6 @@ class KMedoids(Clusterer, Transformer, Estimator):
         if places is None or places.min(initial=0) < 0 or places.max(initial=0) >= self.n_features_in_:
             return "medoid_indices_ does not name rows of the distances"
         return None
-
-
-def _sample(block: Block, k: int, seed: int) -> Sample:
-    return Sample.of(ops.dense(block.X), block.w, k, seed)
 
 
 def _loss(block: Block, measure: Measure, centers: Array) -> Counts:
