@@ -9,4 +9,5 @@ PUBLIC = {
     "KMedoids": "kmedoids",
     "MeanShift": "mean_shift",
     "estimate_bandwidth": "bandwidth",
+    "MiniBatchKMeans": "mini_batch",
 }

@@ -103,7 +103,7 @@ class KMeans(Centers):
         given = given_centers(self.init)
         survey = Survey(None, None)
         if not given or self.tol > 0:
-            survey = yield partial(_survey, sampling=None if given else sampling, spread=self.tol > 0)
+            survey = yield partial(survey_of, sampling=None if given else sampling, spread=self.tol > 0)
         tol = 0.0
         if survey.spread is not None:
             tol = at_most_huge(self.tol) * float(survey.spread.scatter[0].sum() / survey.spread.weight[0])
@@ -143,6 +143,6 @@ def _wrapped(algorithm: Learner[Run]) -> Learner[dict[str, Any]]:
     return dict(run=(yield from algorithm))
 
 
-def _survey(block: Block, sampling: Any, spread: bool) -> Survey:
+def survey_of(block: Block, sampling: Any, spread: bool) -> Survey:
     X = ops.dense(block.X)
     return Survey(sampling(block) if sampling else None, Spread.of(X, block.w) if spread else None)

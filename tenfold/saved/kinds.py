@@ -159,5 +159,6 @@ LEARNERS: dict[int, str] = {
     184: "RadiusNeighborsClassifier",
     185: "RadiusNeighborsRegressor",
     186: "MeanShift",
+    187: "MiniBatchKMeans",
 }
 NUMBER_OF_LEARNER = {name: number for number, name in LEARNERS.items()}
