@@ -135,6 +135,7 @@ from tenfold.neighbors.around import RadiusNeighborsClassifier as RadiusNeighbor
 from tenfold.neighbors.around import RadiusNeighborsRegressor as RadiusNeighborsRegressor
 from tenfold.neighbors.classify import KNeighborsClassifier as KNeighborsClassifier
 from tenfold.neighbors.nearest import NearestNeighbors as NearestNeighbors
+from tenfold.neighbors.outliers import LocalOutlierFactor as LocalOutlierFactor
 from tenfold.neighbors.regress import KNeighborsRegressor as KNeighborsRegressor
 from tenfold.nonlinear.circle import CircleFit as CircleFit
 from tenfold.nonlinear.curve_fit import CurveFit as CurveFit

@@ -7,4 +7,5 @@ PUBLIC = {
     "KNeighborsRegressor": "regress",
     "RadiusNeighborsClassifier": "around",
     "RadiusNeighborsRegressor": "around",
+    "LocalOutlierFactor": "outliers",
 }

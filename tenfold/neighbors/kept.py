@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
 from scipy.sparse import csr_matrix
@@ -186,13 +186,19 @@ class AsksNearest(KeptRows):
         X = None if X is None else self._plain(X)
         most, queries = self.n_samples_fit_ - (X is None), self.n_samples_fit_ if X is None else len(X)
         if k > most:
-            raise BadInput(
-                f"Expected n_neighbors {'<' if X is None else '<='} n_samples_fit, but n_neighbors = {k}, "
-                f"n_samples_fit = {self.n_samples_fit_}, n_samples = {queries}: ask for at most {most} neighbours"
-            )
+            self._refuse(k, self.n_samples_fit_, None if X is None else queries)
         check_room(queries, k)
         distances, rows = self._searched().nearest(X, k)
         return distances, rows
+
+    @staticmethod
+    def _refuse(k: int, n: int, queries: int | None = None) -> NoReturn:
+        """More neighbours than there are rows; without `queries` of the rows themselves."""
+        most = f"n_neighbors {'<' if queries is None else '<='} n_samples_fit"
+        raise BadInput(
+            f"Expected {most}, but n_neighbors = {k}, n_samples_fit = {n}, n_samples = {n if queries is None else queries}: ask for at "
+            f"most {n - (queries is None)} neighbours"
+        )
 
     def kneighbors_graph(self, X: Any = None, n_neighbors: int | None = None, mode: str = "connectivity") -> Any:
         """(queries, rows of the fit) CSR: 1 for the k nearest rows (mode "connectivity"), or their distances ("distance")."""

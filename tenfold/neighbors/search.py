@@ -14,7 +14,7 @@ from tenfold.core.memory import check_memory
 from tenfold.near.index import NeighborIndex
 from tenfold.near.measures import OTHER_NAMES
 
-LARGEST_POWER = 100
+LEAST_POWER, LARGEST_POWER = 0.01, 100.0
 PRECOMPUTED = "precomputed"
 OF_TREES = (
     "euclidean", "sqeuclidean", "manhattan", "chebyshev", "minkowski", "cosine", "correlation", "seuclidean", "mahalanobis", "haversine",
@@ -49,8 +49,9 @@ def check_algorithm(algorithm: str, metric: Any, params: dict[str, Any]) -> None
     """Refuse a tree for a measure that has none; tell of one that is no distance."""
     if isinstance(metric, type):
         raise BadParameter(f"metric={metric!r} is a class: give a name, or a function of two rows")
-    if isinstance(metric, str) and metric == "minkowski" and params["p"] > LARGEST_POWER:
-        raise BadParameter(f"p={params['p']!r}: powers above {LARGEST_POWER} leave the range of numbers; use p=inf, the largest difference")
+    if isinstance(metric, str) and metric == "minkowski" and not LEAST_POWER <= params["p"] <= LARGEST_POWER:
+        among = f"from {LEAST_POWER:g} to {LARGEST_POWER:g}, or inf, the largest difference"
+        raise BadParameter(f"p={params['p']!r}: powers must be {among}; beyond, sums leave the range of numbers")
     if algorithm in ("auto", "brute") and isinstance(metric, str) and metric == "minkowski" and params["p"] < 1:
         warn(
             "Mind that for 0 < p < 1, Minkowski metrics are not distance metrics. Continuing the execution with `algorithm='brute'`.",
@@ -152,6 +153,16 @@ def nearest(search: Any, weights: Array | None, X: Array | None, k: int, *, furt
         if ask == most or not (copies.sum(axis=1) < k + further).any():
             return Near(distances, rows, copies)
         ask = min(2 * ask, most)
+
+
+def among_themselves(search: Any, rows: Array, weights: Array | None, k: int) -> Near:
+    """The neighbours of each kept row: all others, and its own copies but for one, where it has a weight above one."""
+    if weights is None:
+        return Near(*search.nearest(None, k))
+    near = nearest(search, weights, rows, k + 1)
+    assert near.copies is not None
+    own = near.rows == np.arange(len(rows))[:, None]
+    return Near(near.distances, near.rows, np.where(own, np.maximum(near.copies - 1, 0.0), near.copies))
 
 
 def check_room(queries: int, k: int) -> None:

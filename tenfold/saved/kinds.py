@@ -160,5 +160,6 @@ LEARNERS: dict[int, str] = {
     185: "RadiusNeighborsRegressor",
     186: "MeanShift",
     187: "MiniBatchKMeans",
+    188: "LocalOutlierFactor",
 }
 NUMBER_OF_LEARNER = {name: number for number, name in LEARNERS.items()}
