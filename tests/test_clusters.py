@@ -179,3 +179,16 @@ def test_information_by_chance_is_of_whole_rows() -> None:
     assert abs(np.mean(dealt) - expected_information(contingency_matrix(a, b))) < 4 * np.std(dealt) / np.sqrt(300)
     with pytest.raises(BadInput, match="whole numbers"):
         ours.adjusted_mutual_info_score(a, b, sample_weight=np.full(120, 0.37))
+
+
+@pytest.mark.parametrize("apart", [0.0, 5.0, 1e5])
+def test_silhouettes_of_many_columns_keep_their_digits(apart: float) -> None:
+    """Products of matrices cancel for copies, and for groups that are narrow and far away."""
+    rng = np.random.default_rng(6)
+    labels = rng.integers(0, 3, 120)
+    X = rng.normal(size=(120, 20)) + apart * rng.normal(size=(3, 20))[labels] + 1e3
+    X[:10] = X[10:20]
+    D = np.sqrt(((X[:, None] - X) ** 2).sum(axis=2))
+    expected = theirs.silhouette_samples(D, labels, metric="precomputed")
+    np.testing.assert_allclose(ours.silhouette_samples(X, labels), expected, rtol=1e-10, atol=1e-11)
+    np.testing.assert_allclose(ours.silhouette_samples(X.astype(np.float32), labels), expected, rtol=0, atol=1e-3 if apart < 10 else 0.5)

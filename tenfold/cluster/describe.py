@@ -57,9 +57,8 @@ def traits(values: pl.DataFrame, kinds: Mapping[str, str], groups: Array, k: int
         else:
             options.append(_of_numbers(name, series, gaps, groups, k, kinds.get(name, "number")))
         for group in range(k):
-            best = max((some[group] for some in options if some[group] is not None), key=lambda one: abs(one.effect), default=None)
-            if best is not None:
-                found[group].append(best)
+            known = [one for some in options if (one := some[group]) is not None]
+            found[group] += sorted(known, key=lambda one: -abs(one.effect))[:1]
     return [sorted(some, key=lambda one: -abs(one.effect)) for some in found]
 
 

@@ -3,6 +3,7 @@ rows without groups."""
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +12,7 @@ from scipy.spatial.distance import cdist
 from tenfold.cluster.path import along, labels_of, many_along
 from tenfold.core.data import Array
 from tenfold.core.engine import each
-from tenfold.score.silhouette import silhouettes
+from tenfold.score.silhouette import MANY_COLUMNS, Distances, silhouettes
 from tenfold.solve.lloyd import Run
 
 REFERENCES = 20  # tables without groups
@@ -110,7 +111,8 @@ def silhouette_curve(rows: Array, weight: Array, groups: list[Array]) -> Array:
         return np.full(1, np.nan)
     together = np.concatenate(members, axis=1)
     parts = np.array_split(np.arange(len(rows)), max(1, len(rows) ** 2 // PAIRS))
-    sums = np.concatenate(each(lambda part: cdist(rows[part], rows) @ together, parts))
+    distances = Distances.of(rows) if rows.shape[1] >= MANY_COLUMNS else lambda part: cdist(rows[part], rows)
+    sums = np.concatenate(each(lambda part: distances(part) @ together, parts))
     ends = np.cumsum([0, *(member.shape[1] for member in members)])
     found = [
         np.average(silhouettes(sums[:, start:end], one, member.sum(axis=0)), weights=weight)
@@ -121,7 +123,7 @@ def silhouette_curve(rows: Array, weight: Array, groups: list[Array]) -> Array:
 
 def bic(rows: Array, weight: Array, groups: Array, k: int) -> float:
     """2 log L − (2 k p + k − 1) log n of the mixture of Gaussians with the shares, means and variances by column of these groups."""
-    n, p = float(weight.sum()), rows.shape[1]
+    n, p = float(weight.sum()), int(rows.shape[1])
     member = np.eye(k)[groups] * weight[:, None]
     share = np.maximum(member.sum(axis=0), np.finfo(np.float64).tiny)
     mean = member.T @ rows / share[:, None]
@@ -132,4 +134,4 @@ def bic(rows: Array, weight: Array, groups: Array, k: int) -> float:
     logs = np.log(share / n) - 0.5 * np.log(2 * np.pi * variance).sum(axis=1) - 0.5 * square
     top = logs.max(axis=1)
     likelihood = float(weight @ (top + np.log(np.exp(logs - top[:, None]).sum(axis=1))))
-    return 2 * likelihood - (2 * k * p + k - 1) * np.log(n)
+    return 2 * likelihood - (2 * k * p + k - 1) * math.log(n)
