@@ -70,7 +70,7 @@ def test_nothing_stays_on_the_cluster(client: Client) -> None:
     with tenfold.engine(tenfold.Dask(client)):
         Hist(max_iter=2, max_leaf_nodes=4).fit(*given(made(), "real", False))
     gc.collect()
-    deadline = time.monotonic() + 10
+    deadline = time.monotonic() + 60
     while (
         left := client.run_on_scheduler(lambda dask_scheduler: len(dask_scheduler.tasks))
     ) and time.monotonic() < deadline:

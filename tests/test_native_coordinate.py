@@ -152,7 +152,7 @@ def test_a_signal_stops_it_within_a_second() -> None:
         raise Enough
 
     before = signal.signal(signal.SIGALRM, handler)
-    begun = time.perf_counter()
+    begun = time.process_time()
     try:
         signal.setitimer(signal.ITIMER_REAL, 0.2)
         with pytest.raises(Enough):
@@ -160,4 +160,4 @@ def test_a_signal_stops_it_within_a_second() -> None:
     finally:
         signal.setitimer(signal.ITIMER_REAL, 0)
         signal.signal(signal.SIGALRM, before)
-    assert time.perf_counter() - begun < 5
+    assert time.process_time() - begun < 1.2  # of which it works 0.2 at most before the signal

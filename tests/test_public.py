@@ -84,8 +84,8 @@ def fresh(code: str) -> str:
 
 
 def test_import_is_quick() -> None:
-    """The least of several tries: the machine may be busy."""
-    code = "import time; began = time.perf_counter(); import tenfold; print(time.perf_counter() - began)"
+    """In time of the processor, the least of several tries: the machine may be busy."""
+    code = "import time; began = time.process_time(); import tenfold; print(time.process_time() - began)"
     assert min(float(fresh(code)) for _ in range(5)) < 0.25
 
 
