@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import gc
+import inspect
 import os
 import sys
+from collections.abc import Callable, Iterable
 from dataclasses import MISSING
 from typing import Any
 
@@ -51,6 +54,36 @@ def pytest_runtest_teardown() -> None:
     """Once a test has imported pyplot, pictures are its figures; they are closed, and no window is opened."""
     if "matplotlib.pyplot" in sys.modules:
         sys.modules["matplotlib.pyplot"].close("all")
+
+
+def of_each(cases: Iterable[Any], check: Callable[[Any], None]) -> None:
+    """Checks all of them, and tells of each that fails."""
+    failed = []
+    for case in cases:
+        try:
+            check(case)
+        except (Exception, BaseExceptionGroup, pytest.fail.Exception) as failure:
+            failure.add_note(f"in the case {case!r}"[:300])
+            failed.append(failure)
+    if failed:
+        raise BaseExceptionGroup(f"{len(failed)} of the cases", failed)
+
+
+def together(names: str, cases: Iterable[Any]) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """As `pytest.mark.parametrize`, with all cases in one test: for such as take less time than a test of their own costs."""
+    keys, listed = names.replace(",", " ").split(), list(cases)
+
+    def over_all(test: Callable[..., None]) -> Callable[..., None]:
+        @functools.wraps(test)
+        def all_of_them(**given: Any) -> None:
+            of_each(listed, lambda case: test(**given, **dict(zip(keys, case if len(keys) > 1 else [case], strict=True))))
+
+        signature = inspect.signature(test)
+        kept = [one for name, one in signature.parameters.items() if name not in keys]
+        all_of_them.__signature__ = signature.replace(parameters=kept)  # type: ignore[attr-defined]
+        return all_of_them
+
+    return over_all
 
 
 OTHERS = ("anything", "documents")  # what learners take that are not asked with rows of numbers

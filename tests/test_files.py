@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from conftest import of_each
 from golden.make import rows_for
 from golden.make import table as golden_table
 from laws import in_range
@@ -75,9 +76,9 @@ def targets(name: str, which: int = 0) -> list[Any]:
     return [np.where(score > 0, "up", "down").astype(object), np.digitize(score, [-1, 1])]
 
 
-CASES = [
-    (name, which, shape) for name in public_learners() for which in range(len(settings_of(name))) for shape in (0, 1)
-]
+def cases_of(name: str) -> list[tuple[str, int, int]]:
+    """Each setting of a learner with each of its targets."""
+    return [(name, which, shape) for which in range(len(settings_of(name))) for shape in (0, 1)]
 
 
 @cache
@@ -121,8 +122,12 @@ def has_statistics(value: Any) -> bool:
     return hasattr(value, "get_params") and ("stats_" in vars(value) or any(map(has_statistics, vars(value).values())))
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
-def test_round_trip_of_every_learner(case: tuple[str, int, int], tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", public_learners())
+def test_round_trip_of_every_learner(name: str, tmp_path: Path) -> None:
+    of_each(cases_of(name), lambda case: check_round_trips(case, tmp_path))
+
+
+def check_round_trips(case: tuple[str, int, int], tmp_path: Path) -> None:
     model, new = fitted(*case), given(case[0], 1)
     answers = {verb: plain(getattr(model, verb)(new)) for verb in VERBS if hasattr(model, verb)}
     for resumable in (False, True) if has_statistics(model) else (False,):
@@ -189,9 +194,13 @@ SINGLE_VALUES = (
 )  # fmt: skip
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
-def test_a_file_holds_no_training_rows_unless_it_says_so(case: tuple[str, int, int], tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", public_learners())
+def test_a_file_holds_no_training_rows_unless_it_says_so(name: str, tmp_path: Path) -> None:
     """A value of the training table is looked for in the bytes of the file."""
+    of_each(cases_of(name), lambda case: check_training_rows(case, tmp_path))
+
+
+def check_training_rows(case: tuple[str, int, int], tmp_path: Path) -> None:
     model = fitted(*case)
     resumable = hasattr(model, "stats_")
     tenfold.save(model, tmp_path / "lean")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 from certificates import CERTIFICATES, OBJECTIVES
-from conftest import first, label, learners, public_classes
+from conftest import first, label, learners, of_each, public_classes
 from engines import Shuffled
 from laws import LAWS, VERBS, Place, Table, applies, assert_close, made
 
@@ -41,10 +41,10 @@ class Remembered(Place):
 PLACES = [
     Remembered(tenfold.Local()),
     Remembered(tenfold.Local(), rows=1),
-    Remembered(tenfold.Threads(1), rows=3),
-    Remembered(tenfold.Threads(2), rows=3),
-    Remembered(tenfold.Threads(7), rows=3),
-    Remembered(Shuffled(), rows=3),
+    Remembered(tenfold.Threads(1), rows=7),
+    Remembered(tenfold.Threads(2), rows=7),
+    Remembered(tenfold.Threads(7), rows=7),
+    Remembered(Shuffled(), rows=7),
 ]
 MEMORY, STREAM = PLACES[0], PLACES[3]
 # `same_bits` compares the engines, and `blocking` blocks of sizes of its own: an engine without threads and one with many will do for it.
@@ -57,28 +57,16 @@ ONCE = (
 WHERE = {"same_bits": PLACES, "blocking": BY_BLOCKS, "bounded_memory": [STREAM]} | {law: [MEMORY] for law in ONCE}
 
 
-def cases() -> Iterator[Any]:
-    """Each learner, each law that applies to it."""
-    for learner in learners():
-        for law in LAWS:
-            if applies(law, learner) and law not in exemptions(learner):
-                yield pytest.param(learner, law, id=f"{label(learner)}-{law}")
-
-
 def exemptions(learner: Any) -> dict[str, str]:
     steps = [step for _, step in getattr(learner, "steps", [])]
     return {law: reason for one in (learner, *steps) for law, reason in one.exempt.items()}
 
 
-@pytest.mark.parametrize("learner, law", list(cases()))
-def test_law(learner: Any, law: str) -> None:
-    """In each place that makes a difference to the law."""
-    for place in WHERE.get(law, [MEMORY, STREAM]):
-        try:
-            LAWS[law](learner, Table.of(learner), place)
-        except BaseException as failure:
-            failure.add_note(f"in {place}")
-            raise
+@pytest.mark.parametrize("learner", learners(), ids=label)
+def test_laws(learner: Any) -> None:
+    """Each law that applies to the learner, in each place that makes a difference to the law."""
+    laws = [law for law in LAWS if applies(law, learner) and law not in exemptions(learner)]
+    of_each(laws, lambda law: of_each(WHERE.get(law, [MEMORY, STREAM]), lambda place: LAWS[law](learner, Table.of(learner), place)))
 
 
 @pytest.mark.parametrize("learner", [one for one in learners() if hasattr(type(one), "predict")], ids=label)

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from conftest import together
 from numpy.testing import assert_allclose, assert_array_equal
 
 from tenfold import _evaluate
@@ -53,9 +54,9 @@ def without(
     return weight, mean, squares
 
 
-@pytest.mark.parametrize("equal", [True, False])
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("smoothing", [1e-9, 0.3])
+@together("equal", [True, False])
+@together("dtype", [np.float64, np.float32])
+@together("smoothing", [1e-9, 0.3])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_naive_bayes_left(shape: tuple[int, int, int], smoothing: float, dtype: Any, equal: bool) -> None:
     n, p, k = shape
@@ -96,8 +97,8 @@ def test_naive_bayes_left(shape: tuple[int, int, int], smoothing: float, dtype: 
         assert_allclose(found[i], expected, rtol=1e-9, atol=1e-9)
 
 
-@pytest.mark.parametrize("nearest", [True, False])
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@together("nearest", [True, False])
+@together("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("shape", [shape for shape in SHAPES if shape[0] > 2])
 def test_centroids_left(shape: tuple[int, int, int], dtype: Any, nearest: bool) -> None:
     n, p, k = shape
@@ -115,8 +116,8 @@ def test_centroids_left(shape: tuple[int, int, int], dtype: Any, nearest: bool) 
         assert found[i, k] == chosen
 
 
-@pytest.mark.parametrize("equal", [True, False])
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@together("equal", [True, False])
+@together("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_discriminants_left(shape: tuple[int, int, int], dtype: Any, equal: bool) -> None:
     n, p, k = shape
@@ -152,7 +153,7 @@ def test_discriminants_left(shape: tuple[int, int, int], dtype: Any, equal: bool
         assert_allclose(quadratic[i], score, rtol=1e-8, atol=1e-8)
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@together("dtype", [np.float64, np.float32])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_residuals_left(shape: tuple[int, int, int], dtype: Any) -> None:
     n, p, targets = shape

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from conftest import together
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.sparse import csr_array
 
@@ -103,8 +104,8 @@ SETTINGS: list[dict[str, Any]] = [
 ] + [dict(loss=loss, learning_rate=one, eta0=2.0) for one in RATES[4:] for loss in ("hinge", "epsilon_insensitive")]  # fmt: skip
 
 
-@pytest.mark.parametrize("dtype", [np.float64, np.float32])
-@pytest.mark.parametrize("kind", ["dense", "int32", "int64"])
+@together("dtype", [np.float64, np.float32])
+@together("kind", ["dense", "int32", "int64"])
 @pytest.mark.parametrize("changed", SETTINGS, ids=lambda one: "-".join(map(str, one.values())))
 def test_equals_its_twin(changed: dict[str, Any], kind: str, dtype: Any) -> None:
     by = rule(**changed)
