@@ -7,6 +7,7 @@ from functools import partial
 from . import (
     boosting,
     codes,
+    densities,
     density,
     ensemble,
     evaluate,
@@ -38,7 +39,7 @@ from .race import race
 
 LINEAR = (linear, glm, sparse, pursuit, robust, local, margins, online)
 CLUSTERS = (unsupervised, hierarchy, density)
-OTHERS = (*CLUSTERS, near, neighbors, generative, evaluate, ensemble, boosting, forest, search, features, prepare, codes, text)
+OTHERS = (*CLUSTERS, densities, near, neighbors, generative, evaluate, ensemble, boosting, forest, search, features, prepare, codes, text)
 RACES: dict[str, Workload] = {w.name: w for module in (*LINEAR, *OTHERS) for w in module.WORKLOADS}
 
 CATALOG: dict[str, Entry] = {w.name: Entry(w.name, w.about, partial(race, w)) for w in RACES.values()}

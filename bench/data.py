@@ -66,7 +66,7 @@ def softmax_classes(n: int, p: int, k: int, seed: int) -> Data:
     return hold_out(X, scores.argmax(1), n_test)
 
 
-def gaussian_classes(n: int, p: int, k: int, seed: int) -> Data:
+def gaussian_classes(n: int, p: int, k: int, seed: int, apart: float = 0.3) -> Data:
     """Overlapping Gaussian classes, each with a full covariance of its own."""
     rng = np.random.default_rng(seed)
     n_test = n // 10
@@ -75,7 +75,7 @@ def gaussian_classes(n: int, p: int, k: int, seed: int) -> Data:
     for c in range(k):
         rows = np.flatnonzero(y == c)
         shape = np.eye(p) + 0.3 / p**0.5 * rng.standard_normal((p, p))
-        X[rows] = X[rows] @ shape + 0.3 * rng.standard_normal(p)
+        X[rows] = X[rows] @ shape + apart * rng.standard_normal(p)
     return hold_out(X, y, n_test)
 
 

@@ -15,7 +15,10 @@ from typing import Any
 __version__ = "0.8.0"
 
 # Folders of learners: the table PUBLIC of each says which learners it has, and where.
-FAMILIES = ("linear", "generative", "near", "neighbors", "cluster", "reduce", "prepare", "features", "text", "nonlinear", "tree", "compose")
+FAMILIES = (
+    "linear", "generative", "density", "near", "neighbors", "cluster", "reduce", "prepare",
+    "features", "text", "nonlinear", "tree", "compose",
+)  # fmt: skip
 
 
 def _learners(folder: str, table: str) -> dict[str, str]:

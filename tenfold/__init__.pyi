@@ -67,6 +67,8 @@ from tenfold.core.errors import TenfoldError as TenfoldError
 from tenfold.core.errors import TooLarge as TooLarge
 from tenfold.core.monitor import monitor as monitor
 from tenfold.core.threads import threads as threads
+from tenfold.density.bayesian_mixture import BayesianGaussianMixture as BayesianGaussianMixture
+from tenfold.density.mixture import GaussianMixture as GaussianMixture
 from tenfold.evaluate.validate.cross import cross_val_predict as cross_val_predict
 from tenfold.evaluate.validate.cross import cross_val_score as cross_val_score
 from tenfold.evaluate.validate.cross import cross_validate as cross_validate

@@ -161,5 +161,7 @@ LEARNERS: dict[int, str] = {
     186: "MeanShift",
     187: "MiniBatchKMeans",
     188: "LocalOutlierFactor",
+    189: "BayesianGaussianMixture",
+    190: "GaussianMixture",
 }
 NUMBER_OF_LEARNER = {name: number for number, name in LEARNERS.items()}

@@ -1,0 +1,7 @@
+"""Densities of rows, and what is unusual under them."""
+
+# Public name -> the module of this folder that defines it. After a new line: python tools/generate
+PUBLIC = {
+    "BayesianGaussianMixture": "bayesian_mixture",
+    "GaussianMixture": "mixture",
+}
