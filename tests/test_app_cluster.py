@@ -51,7 +51,9 @@ def test_groups_are_found_described_saved_and_applied(capsys: pytest.CaptureFixt
     assert "60 rows (50 %)   found again 100 %" in out and "adjusted Rand index 1.00" in out
     for words in ("staff higher: 41", "others 6", "sales higher: 5", "opened later: 2015-", "parking is missing: 100 %"):
         assert words in out, words
-    assert {path.name for path in Path("shops-clusters.tenfold").iterdir()} == {"model.tenfold", "run.json", "sketch.json"}
+    assert {path.name for path in Path("shops-clusters.tenfold").iterdir()} == {"model.tenfold", "run.json", "sketch.json", "report.html"}
+    page = Path("shops-clusters.tenfold", "report.html").read_text()
+    assert "<h1>The groups of shops.csv</h1>" in page and "parking is missing: 100 %" in page and page.count("<svg") == 4
     shops(seed=1).drop("profit").with_columns(sales=pl.lit(50_000.0)).write_csv("new.csv")
     assert run(["predict", "shops-clusters.tenfold", "new.csv", "--out", "answers.csv"]) == 0
     said = pl.read_csv("answers.csv")
@@ -83,6 +85,16 @@ def test_rows_without_groups_end_with_one_and_leave_no_folder(capsys: pytest.Cap
     assert "GROUPS   3, as asked" in out and "the rows themselves show no groups" in out and "stable: other rows" not in out
     assert run(["cluster", "noise.csv", "--quiet"]) == 1
     assert capsys.readouterr().out.startswith("no groups: ")
+
+
+def test_names_cannot_steer_the_page_or_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    frame = shops(30).rename({"sales": "<script>alert(1)</script>", "staff": "a\x1b[31mb"})
+    frame = frame.with_columns(place=pl.when(pl.col("place") == "town").then(pl.lit("<b>&")).otherwise(pl.col("place")))
+    frame.write_csv("odd <&>.csv")
+    assert run(["cluster", "odd <&>.csv", "--out", "odd", "--without", "profit"]) == 0
+    assert "\x1b" not in capsys.readouterr().out
+    page = Path("odd", "report.html").read_text()
+    assert "<script>alert" not in page and "<b>&" not in page and "&lt;script&gt;alert(1)" in page and "\x1b" not in page
 
 
 def test_json_is_one_object(capsys: pytest.CaptureFixture[str]) -> None:

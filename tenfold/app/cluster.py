@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 import sys
 from pathlib import Path
 from typing import Annotated
@@ -11,12 +10,12 @@ from typing import Annotated
 import typer
 
 import tenfold
-from tenfold.app.cluster_run import Groups, check_place, groups_of, write_groups
+from tenfold.app.cluster_run import Groups, check_place, groups_of, next_commands, write_groups
 from tenfold.app.options import Columns, JsonResult, QuietFlag, Replace, Rows, Table, columns_of
 from tenfold.app.select import stem_of
 from tenfold.app.words import AsItIs, counted, file_size, short, terminal_width, wrapped
 from tenfold.core.errors import BadParameter
-from tenfold.selection.store import MODEL, plain
+from tenfold.selection.store import MODEL, REPORT, plain
 
 NO_GROUPS = 1  # exit code
 MOST_NOTES = 8
@@ -98,9 +97,9 @@ def _lines(found: Groups, folder: Path, file: Path, seed: int) -> list[str]:
         lines.append(f"  {group.number}   {counted(group.rows, 'row')} ({100 * group.share:.0f} %){again}")
         lines += [f"      {one}" for one in group.traits] or ["      nothing sets it apart by itself"]
     size = file_size((folder / MODEL).stat().st_size)
-    there, table = shlex.quote(str(folder)), shlex.quote(str(file))
-    commands = [f"tenfold predict {there} {table}     the group of each row", f"tenfold inspect {there}     what is inside"]
-    return [*lines, "", f"SAVED    {folder}/   {size}", AsItIs(f"NEXT     {commands[0]}"), AsItIs(f"         {commands[1]}")]
+    commands = next_commands(folder, file)
+    saved = f"SAVED    {folder}/   model {size}, and a page with pictures: {folder / REPORT}"
+    return [*lines, "", saved, AsItIs(f"NEXT     {commands[0]}"), *(AsItIs(f"         {one}") for one in commands[1:])]
 
 
 def _columns(found: Groups) -> list[str]:

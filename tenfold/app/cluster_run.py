@@ -1,7 +1,7 @@
 """The groups of a table: prepared, counted, described, and kept as a folder that `tenfold predict` takes.
 
     model.tenfold   Prepare and KMeans as one pipeline     sketch.json   what the columns held, without the rows
-    run.json        what was found
+    run.json        what was found                         report.html   the same as a page
 """
 
 from __future__ import annotations
@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -21,8 +22,9 @@ from tenfold.cluster.describe import Trait, telling, traits
 from tenfold.cluster.stability import Stability, stability
 from tenfold.core.data import Array
 from tenfold.core.errors import BadFile, BadInput, BadParameter
+from tenfold.report.groups import Cloud, groups_page
 from tenfold.saved.writing import cannot_write, new_folder, put_folder
-from tenfold.selection.store import MODEL, RECORD, SKETCH, open_run, plain
+from tenfold.selection.store import MODEL, RECORD, REPORT, SKETCH, open_run, plain
 from tenfold.table.columns import check_name
 from tenfold.table.reading import pl, place_of
 from tenfold.table.sample import read_sample
@@ -30,7 +32,7 @@ from tenfold.table.sketch import sketch
 from tenfold.table.table import Table
 
 MARK = "tenfold cluster"
-FILES = frozenset((MODEL, RECORD, SKETCH))
+FILES = frozenset((MODEL, RECORD, SKETCH, REPORT))
 COLUMN = "cluster"
 MOST_TRAITS = 4
 MOST, RESTARTS = 12, 10
@@ -59,6 +61,7 @@ class Groups:
     groups: list[Group]
     stability: Stability | None
     model: Any
+    cloud: Cloud | None = None
 
     @property
     def left_out(self) -> list[tuple[str, str]]:
@@ -97,7 +100,7 @@ def groups_of(file: Path, clusters: int | None, columns: list[str], without: lis
     found = stability(Z, labels, k, seed) if len(Z) >= 2 * k else None
     model = tenfold.Pipeline([("prepare", prepare), ("cluster", means)])
     vars(model).update(n_features_in_=prepare.n_features_in_, feature_names_in_=prepare.feature_names_in_)
-    return Groups(table, prepare, choice, clusters, _described(table, prepare, labels, k, found), found, model)
+    return Groups(table, prepare, choice, clusters, _described(table, prepare, labels, k, found), found, model, Cloud.of(Z, labels, seed))
 
 
 def _chosen(table: Table, columns: list[str], without: list[str]) -> Table:
@@ -157,6 +160,12 @@ def check_place(folder: Path, file: Path, replace: bool) -> None:
         raise BadFile(f"{folder} holds the groups of another table: choose another folder with --out, or replace it with --replace")
 
 
+def next_commands(folder: Path, file: Path) -> list[str]:
+    """What to type next, ready to paste."""
+    there = shlex.quote(str(folder))
+    return [f"tenfold predict {there} {shlex.quote(str(file))}     the group of each row", f"tenfold inspect {there}     what is inside"]
+
+
 def write_groups(folder: Path, found: Groups, file: Path, seed: int) -> None:
     """Whole or not at all."""
     looks = [column.look for column in found.table.columns if column.look is not None and column.name in found.prepare._used]
@@ -164,13 +173,18 @@ def write_groups(folder: Path, found: Groups, file: Path, seed: int) -> None:
         made_by=MARK, version=tenfold.__version__, python=platform.python_version(), seed=seed,
         data=dict(name=file.name, place=place_of(file), rows=found.table.height), **found.facts(),
     )  # fmt: skip
+    record, held = plain(record), plain(sketch(found.table.values, looks))
+    kept = {RECORD: record, SKETCH: held}
+    texts = {name: json.dumps(one, indent=2, ensure_ascii=False, allow_nan=False) + "\n" for name, one in kept.items()}
+    if found.cloud is not None:
+        stable = "too few rows to tell" if found.stability is None else str(found.stability)
+        texts[REPORT] = groups_page(record, found.cloud, stable, next_commands(folder, file))
     path = os.path.realpath(folder)
     try:
         with new_folder(path) as new:
             tenfold.save(found.model, os.path.join(new, MODEL))
-            for name, facts in ((RECORD, record), (SKETCH, sketch(found.table.values, looks))):
-                text = json.dumps(plain(facts), indent=2, ensure_ascii=False, allow_nan=False)
-                Path(new, name).write_text(text + "\n", encoding="utf-8")
+            for name, text in texts.items():
+                Path(new, name).write_text(text, encoding="utf-8")
             put_folder(new, path)
     except OSError as reason:
         raise cannot_write(str(folder), reason) from None

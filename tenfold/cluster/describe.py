@@ -13,7 +13,7 @@ from tenfold.table.sketch import written
 
 LEAST_EFFECT = 0.4  # standard deviations by which a column sets a group apart
 LEAST_LEVEL_ROWS = 5  # of a level that is named
-LONGEST_LEVEL = 30
+LONGEST_NAME, LONGEST_LEVEL = 60, 30
 
 
 @dataclass(frozen=True)
@@ -32,13 +32,14 @@ class Trait:
     kind: str = "number"
 
     def __str__(self) -> str:
+        name = _short(self.column, LONGEST_NAME)
         if self.level is not None or self.missing:
-            what = f"{self.column} is missing" if self.missing else f"{self.column} = {_short(str(self.level))}"
+            what = f"{name} is missing" if self.missing else f"{name} = {_short(str(self.level), LONGEST_LEVEL)}"
             return f"{what}: {_percent(self.inside)}, others {_percent(self.outside)}"
         way = "higher" if self.effect > 0 else "lower"
         how = ("later" if self.effect > 0 else "earlier") if self.kind == "date" else way
         means = [_date(value) if self.kind == "date" else _number(value) for value in (self.inside, self.outside)]
-        return f"{self.column} {how}: {means[0]} on average, others {means[1]} ({abs(self.effect):.1f} standard deviations)"
+        return f"{name} {how}: {means[0]} on average, others {means[1]} ({abs(self.effect):.1f} standard deviations)"
 
 
 def traits(values: pl.DataFrame, kinds: Mapping[str, str], groups: Array, k: int) -> list[list[Trait]]:
@@ -133,5 +134,5 @@ def _date(value: float) -> str:
     return written(dict(kind="date"), value)
 
 
-def _short(level: str) -> str:
-    return level if len(level) <= LONGEST_LEVEL else level[: LONGEST_LEVEL - 1] + "…"
+def _short(text: str, most: int) -> str:
+    return text if len(text) <= most else text[: most - 1] + "…"

@@ -63,17 +63,24 @@ def page_of(record: dict[str, Any], held_out: pl.DataFrame | None = None, explai
 
 
 def _written(facts: Facts, sections: list[Section]) -> str:
+    return rendered(
+        title=f"{facts.target} · {facts.name}",
+        name=facts.name,
+        heading=f"Predicting {facts.target}",
+        rows=counted(facts.rows, "row"),
+        model=facts.chosen,
+        version=facts.record.get("tenfold", ""),
+        headline=headline(facts),
+        sections=sections,
+    )
+
+
+def rendered(**fields: Any) -> str:
+    """The template with its style and script inside, and a policy that allows nothing else."""
     style, script = _text("report.css"), _text("report.js")
     return str(
         _template().render(
-            title=f"{facts.target} · {facts.name}",
-            name=facts.name,
-            target=facts.target,
-            rows=counted(facts.rows, "row"),
-            model=facts.chosen,
-            version=facts.record.get("tenfold", ""),
-            headline=headline(facts),
-            sections=sections,
+            **fields,
             style=style,
             script=script,
             policy=f"default-src 'none'; style-src '{_hash(style)}'; script-src '{_hash(script)}'; base-uri 'none'; form-action 'none'",
