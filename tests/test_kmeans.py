@@ -185,3 +185,28 @@ def test_seeds_are_different_rows(seed: object) -> None:
     for i in range(20):
         seeds = seed(sample.rows, sample.weight, 40, np.random.default_rng(i))
         assert len(np.unique(seeds, axis=0)) == 40
+
+
+def test_repair_splits_and_merges() -> None:
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(size=(300, 2)) + place for place in ([0, 0], [40, 0], [46, 0], [90, 9])])
+    start = np.array([[-1.0, 0.0], [1.0, 0.0], [43.0, 0.0], [90.0, 9.0]])  # two for one blob, one for two
+    stuck, repaired = (KMeans(4, init=start, repair=repair).fit(X) for repair in (False, True))
+    assert repaired.inertia_ < 0.5 * stuck.inertia_
+    assert np.bincount(repaired.labels_).min() > 290
+    X = blobs(5000, 4, 30)
+    plain, better = ([KMeans(30, random_state=i, repair=repair).fit(X).inertia_ for i in range(5)] for repair in (False, True))
+    assert all(b <= a * (1 + 1e-9) for a, b in zip(plain, better, strict=True)) and np.mean(better) < np.mean(plain)
+    assert max(better) < 1.01 * min(better)
+    again = KMeans(30, random_state=0, repair=True).fit(X)
+    assert again.inertia_ == better[0]
+
+
+def test_repair_of_few_clusters_equal_rows_and_zero_weights() -> None:
+    X = np.repeat([[0.0, 1.0], [2.0, 3.0], [5.0, 5.0]], 4, axis=0)
+    for k in (1, 2, 3):
+        assert KMeans(k, random_state=0, repair=True).fit(X).inertia_ <= KMeans(k, random_state=0).fit(X).inertia_
+    with pytest.warns(tenfold.Degenerate, match="only 3 clusters have rows"):
+        KMeans(5, random_state=0, repair=True).fit(X)
+    w = np.array([1.0, 0.0, 1.0] * 4)
+    assert np.isfinite(KMeans(3, random_state=0, repair=True).fit(blobs(12, 2, 3), sample_weight=w).inertia_)

@@ -10,4 +10,5 @@ PUBLIC = {
     "MeanShift": "mean_shift",
     "estimate_bandwidth": "bandwidth",
     "MiniBatchKMeans": "mini_batch",
+    "SoftKMeans": "soft",
 }

@@ -22,6 +22,7 @@ from tenfold.core.random import seed_of
 from tenfold.core.stats import Spread, Stats
 from tenfold.solve.lloyd import Run, lloyd, lloyd_in_memory, plus_plus, random_rows
 from tenfold.solve.sketch import Sample
+from tenfold.solve.split_merge import repaired
 
 SAMPLE_ROWS = 16_384
 SAMPLE_BYTES = 1 << 26
@@ -43,7 +44,8 @@ class KMeans(Centers):
     Objective   min over c of  Σᵢ sᵢ minₖ ‖xᵢ − cₖ‖²      (a local minimum: it depends on the seeds)
     Algorithm   seeds (greedy k-means++) and restarts on a sample of at most 16,384 distinct rows, chosen by a
                 hash of their content; Lloyd's steps there, then on all rows, one pass each; an empty cluster
-                moves to the sample row that adds most to the inertia
+                moves to the sample row that adds most to the inertia. With repair, on the sample also: the cluster of most gain is
+                split and the two of least cost are merged, while the inertia falls
     Cost        O(n p k) time a pass, O(k p) memory and the sample; n_iter_ counts the passes over all rows
     Fails when  clusters are not round or differ much in size; there are fewer distinct rows than clusters
                 (warns EmptyClusters)
@@ -85,9 +87,13 @@ class KMeans(Centers):
     copy_x: bool = param(default=True, doc="no effect: X is never changed")
     algorithm: str = param(default="lloyd", one_of=("lloyd", "elkan"), doc="no effect: both give the same steps")
 
+    repair: bool = param(
+        default=False, doc="after the steps on the sample, split a cluster and merge two while that lowers the inertia there"
+    )
+
     @classmethod
     def _examples(cls) -> list[dict[str, Any]]:
-        return [{"n_clusters": 3, "random_state": 0}, {"n_clusters": 4, "n_init": 2, "random_state": 1, "tol": 0.0}]
+        return [{"n_clusters": 3, "random_state": 0}, {"n_clusters": 4, "n_init": 2, "random_state": 1, "tol": 0.0, "repair": True}]
 
     @classmethod
     def _small_example(cls) -> dict[str, Any]:
@@ -102,8 +108,8 @@ class KMeans(Centers):
         sampling = partial(sample_of, k=sample_rows, seed=seed_of(rng))
         given = given_centers(self.init)
         survey = Survey(None, None)
-        if not given or self.tol > 0:
-            survey = yield partial(survey_of, sampling=None if given else sampling, spread=self.tol > 0)
+        if not given or self.repair or self.tol > 0:
+            survey = yield partial(survey_of, sampling=None if given and not self.repair else sampling, spread=self.tol > 0)
         tol = 0.0
         if survey.spread is not None:
             tol = at_most_huge(self.tol) * float(survey.spread.scatter[0].sum() / survey.spread.weight[0])
@@ -116,28 +122,29 @@ class KMeans(Centers):
         self._warn(best.n_filled)
         return dict(cluster_centers_=best.centers, inertia_=best.inertia, n_iter_=best.n_iter)
 
-    def _seeded(self, sample: Sample, tol: float, sampling: Any, rng: np.random.Generator) -> Array:
-        """The best of `n_init` restarts on the sample, improved there."""
-        k, rows, weight = self.n_clusters, sample.rows, sample.weight
+    def _starts(self, rows: Array, weight: Array, rng: np.random.Generator) -> list[Array]:
+        k = self.n_clusters
+        if given_centers(self.init):
+            return [self._given_centers(self.init, rows.shape[1])]
         n_init = int(self.n_init) if self.n_init != "auto" else 1 if self.init == "k-means++" else 10
         if callable(self.init):
-            starts = [
-                self._given_centers(self.init(rows, k, random_state=legacy(rng)), rows.shape[1])
-                for _ in range(n_init)
-            ]
-        else:
-            seed = plus_plus if self.init == "k-means++" else random_rows
-            starts = [seed(rows, weight, k, rng) for _ in range(n_init)]
+            made = (self.init(rows, k, random_state=legacy(rng)) for _ in range(n_init))
+            return [self._given_centers(one, rows.shape[1]) for one in made]
+        seed = plus_plus if self.init == "k-means++" else random_rows
+        return [seed(rows, weight, k, rng) for _ in range(n_init)]
+
+    def _seeded(self, sample: Sample, tol: float, sampling: Any, rng: np.random.Generator) -> Array:
+        """The best of `n_init` restarts on the sample, improved there."""
+        rows, weight = sample.rows, sample.weight
+        starts = self._starts(rows, weight, rng)
         if len(rows) <= block_rows(rows.shape[1]):
-            return lloyd_in_memory(rows, weight, starts, tol, self.max_iter, sample).centers
-        here = Arrays(rows, None, weight, Target("none"), {}, trusted=True)
-        best = drive(
-            _wrapped(lloyd(starts, tol, self.max_iter, sampling, measure=True)),
-            here,
-            Threads(),
-            "KMeans on a sample",
-        )["run"]
-        return np.asarray(best.centers)
+            best = lloyd_in_memory(rows, weight, starts, tol, self.max_iter, sample)
+        else:
+            here = Arrays(rows, None, weight, Target("none"), {}, trusted=True)
+            steps = _wrapped(lloyd(starts, tol, self.max_iter, sampling, measure=True))
+            best = drive(steps, here, Threads(), "KMeans on a sample")["run"]
+        return repaired(rows, weight, best, tol, self.max_iter, sample).centers if self.repair else best.centers
+
 
 def _wrapped(algorithm: Learner[Run]) -> Learner[dict[str, Any]]:
     return dict(run=(yield from algorithm))

@@ -163,5 +163,6 @@ LEARNERS: dict[int, str] = {
     188: "LocalOutlierFactor",
     189: "BayesianGaussianMixture",
     190: "GaussianMixture",
+    191: "SoftKMeans",
 }
 NUMBER_OF_LEARNER = {name: number for number, name in LEARNERS.items()}
