@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
-import numpy as np
-from scipy.sparse import csr_matrix, random_array
+from typing import Any
 
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.sparse import csr_array, csr_matrix, random, random_array
+
+import tenfold
+from tenfold.core import data
 from tenfold.core.data import Arrays, Target, block_rows, sparse_rows
 
 
@@ -16,3 +22,41 @@ def test_blocks_of_few_values_are_long_but_not_too_long_to_be_made_dense() -> No
     source = Arrays(X, None, None, Target("none"), {})
     assert source.n_parts == 30 and source.select(np.arange(2000)).n_parts == 2
     assert sum(source.load(part).X.nnz for part in source.parts()) == X.nnz
+
+
+@pytest.mark.parametrize("container", [csr_matrix, csr_array])
+def test_blocks_of_neighbours_are_no_copies(container: Any) -> None:
+    X = container(random(300, 40, density=0.2, format="csr", random_state=0))
+    for start, stop in ((0, 300), (0, 0), (7, 7), (7, 150), (299, 300)):
+        block = data.rows_of(X, slice(start, stop))
+        assert_array_equal(block.toarray(), X.toarray()[start:stop])
+        assert block.nnz == 0 or np.shares_memory(block.data, X.data)
+    twice = container((np.ones(3), np.array([1, 1, 0]), np.array([0, 3])), shape=(1, 2))
+    assert not np.shares_memory(data.rows_of(twice, slice(0, 1)).data, twice.data)  # adding up what stands twice would change it
+
+
+@pytest.mark.parametrize(
+    "learner",
+    [
+        tenfold.LogisticRegression(),
+        tenfold.LinearSVC(),
+        tenfold.SGDClassifier(random_state=0),
+        tenfold.SGDRegressor(random_state=0),
+        tenfold.LinearSVR(),
+        tenfold.PoissonRegressor(),
+        tenfold.MultinomialNB(),
+        tenfold.ComplementNB(),
+        tenfold.BernoulliNB(),
+    ],
+    ids=lambda one: type(one).__name__,
+)
+def test_what_is_said_of_many_columns_makes_no_row_dense(learner: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So that blocks may hold as many of them as their values fill."""
+    rng = np.random.default_rng(0)
+    X = random(2000, 9000, density=0.001, format="csr", random_state=rng, data_rvs=lambda n: rng.uniform(0, 1, n))
+    y = (X.sum(axis=1).A1 + rng.uniform(0, 1, 2000) > 5).astype(int)
+    learner.fit(X[:100], y[:100])
+    expected = learner.predict(X.toarray())
+    monkeypatch.setattr(csr_matrix, "toarray", None)
+    assert_allclose(learner.predict(X), expected, rtol=1e-9, atol=1e-12)
+    assert learner.lean and sparse_rows(X, lean=True) >= 2000 > sparse_rows(X)

@@ -21,7 +21,8 @@ from tenfold.base import check
 from tenfold.base.available import available
 from tenfold.base.columns import ColumnSums
 from tenfold.base.scored import rows_and_truth
-from tenfold.core.data import Array, Arrays, Source, Target, block_rows
+from tenfold.core import ops
+from tenfold.core.data import Array, Arrays, Source, Target, block_rows, sparse_rows
 from tenfold.core.engine import Threads, current_engine, each
 from tenfold.core.errors import BadParameter
 from tenfold.core.learned import learned
@@ -52,7 +53,7 @@ class Regressor(_Beside):
 
     def predict(self, X: Any) -> Array:
         """The predicted target of each row."""
-        return map_rows(self._predict, check.check_predict(self, X))
+        return map_rows(self._predict, check.check_predict(self, X), lean=self.lean)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
         """R²: 1 − Σ w (y − ŷ)² / Σ w (y − ȳ)², averaged over several targets; 1 is perfect, 0 is the mean."""
@@ -94,12 +95,12 @@ class Classifier(_Beside):
 
     def predict(self, X: Any) -> Array:
         """The most probable class of each row."""
-        return map_rows(lambda X: self.classes_[first_largest(self._scores(X))], check.check_predict(self, X))
+        return map_rows(lambda X: self.classes_[first_largest(self._scores(X))], check.check_predict(self, X), lean=self.lean)
 
     @available(lambda model: model.has_decisions)
     def decision_function(self, X: Any) -> Array:
         """Scores of the classes; for two classes, how much the second one leads."""
-        scores = map_rows(self._decisions, check.check_predict(self, X))
+        scores = map_rows(self._decisions, check.check_predict(self, X), lean=self.lean)
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
     def _decisions(self, X: Any) -> Array:
@@ -109,12 +110,12 @@ class Classifier(_Beside):
     @available(lambda model: model.has_probabilities)
     def predict_proba(self, X: Any) -> Array:
         """The probability of each class, in the order of `classes_`."""
-        return map_rows(self._probabilities, check.check_predict(self, X))
+        return map_rows(self._probabilities, check.check_predict(self, X), lean=self.lean)
 
     @available(lambda model: model.has_probabilities)
     def predict_log_proba(self, X: Any) -> Array:
         """The logarithm of `predict_proba`, without the loss of small probabilities."""
-        return map_rows(self._log_probabilities, check.check_predict(self, X))
+        return map_rows(self._log_probabilities, check.check_predict(self, X), lean=self.lean)
 
     def _probabilities(self, X: Any) -> Array:
         return softmax(self._scores(X), X.dtype)
@@ -199,7 +200,7 @@ class Transformer(_Beside):
 
     def transform(self, X: Any) -> Any:
         """The rows in their new form; `set_output` chooses the container."""
-        return self._dressed(map_rows(self._transform, check.check_predict(self, X)), X)
+        return self._dressed(map_rows(self._transform, check.check_predict(self, X), lean=self.lean), X)
 
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Fit, then transform the same rows."""
@@ -263,8 +264,11 @@ class Detector(_Beside):
 FEW_ROWS = 64  # fewer rows than this never wake the threads of BLAS, and are predicted at once
 
 
-def map_rows(function: Callable[[Any], Array], X: Any) -> Array:
-    """function(X) by blocks, on all threads; X is an array or a source. A Dask collection gives a Dask array, not yet computed."""
+def map_rows(function: Callable[[Any], Array], X: Any, *, lean: bool = False) -> Array:
+    """function(X) by blocks, on all threads; X is an array or a source. A Dask collection gives a Dask array, not yet computed.
+
+    A function that makes no sparse rows dense (`lean`) gets as many of them at once as their values fill a block with.
+    """
     if isinstance(X, Source):
         source = X
         lazy: Array | None = source.lazily(function)
@@ -272,11 +276,11 @@ def map_rows(function: Callable[[Any], Array], X: Any) -> Array:
             return lazy
     elif X.shape[0] < FEW_ROWS:
         return function(X)
-    elif X.shape[0] <= block_rows(X.shape[1]):
+    elif X.shape[0] <= (sparse_rows(X, lean) if ops.is_sparse(X) else block_rows(X.shape[1])):
         with single_blas:
             return function(X)
     else:
-        source = Arrays(X, None, None, Target("none"), {}, trusted=True)
+        source = Arrays(X, None, None, Target("none"), {}, trusted=True, lean=lean)
     with single_blas:
         if isinstance(source, Arrays):
             return _in_place(function, source)

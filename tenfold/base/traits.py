@@ -26,6 +26,10 @@ class Traits:
         @property
         def sparse(self) -> bool: ...
         @property
+        def lean(self) -> bool: ...
+        @property
+        def lean_fit(self) -> bool: ...
+        @property
         def missing(self) -> bool: ...
         @property
         def nonnegative(self) -> bool: ...
@@ -88,6 +92,8 @@ class Traits:
         opens = False  # files by itself, whatever their size: `blocks(path, y)` are rows for the learner behind it
         target = "none"  # or "real", "label"
         sparse = False  # takes CSR
+        lean = False  # and what it says of such rows needs none of them dense
+        lean_fit = False  # nor does its fit
         missing = False  # takes NaN
         nonnegative = False  # takes no values below zero: counts, and numbers of categories
         double = False  # computes with float64 alone: float32 values need not be small enough to be squared as such

@@ -40,11 +40,13 @@ def block_rows(width: int) -> int:
     return int(min(max(nearest, 64), 65536))
 
 
-def sparse_rows(X: Any) -> int:
-    """Rows in a block of a sparse table: as many as its values fill a block with, as long as one that is made dense stays small."""
+def sparse_rows(X: Any, lean: bool = False) -> int:
+    """Rows in a block of a sparse table: as many as its values fill a block with; unless it stays sparse (`lean`), as long as one that
+    is made dense stays small."""
     n, width = X.shape
     most = SPARSE_BYTES // (8 * max(1, width))
-    return int(max(block_rows(width), min(block_rows(2 * X.nnz // max(1, n) + 1), 1 << max(most.bit_length() - 1, 0))))
+    rows = block_rows(2 * X.nnz // max(1, n) + 1)
+    return rows if lean else int(max(block_rows(width), min(rows, 1 << max(most.bit_length() - 1, 0))))
 
 
 @dataclass(slots=True)
@@ -187,7 +189,8 @@ class Arrays(Source):
     """A table in memory: an array or CSR matrix with its target and weights, cut into blocks of fixed size.
 
     Integers, booleans and column-major arrays are converted block by block, so that no second table is made.
-    `rows` (numbers of rows, in order) restricts the source to those rows; `fold_parts` names folds of them.
+    `rows` (numbers of rows, in order) restricts the source to those rows; `fold_parts` names folds of them. Sparse blocks that
+    nobody makes dense (`lean`) may be long.
     """
 
     numbered = True
@@ -207,11 +210,13 @@ class Arrays(Source):
         trusted: bool = False,
         size: int | None = None,
         width: int | None = None,
+        lean: bool = False,
     ) -> None:
         self.X, self.y, self.w, self.target, self.facts = X, y, w, target, facts
         self.rows, self.missing, self.double, self.keys = rows, missing, double, keys
         self.n_features = X.shape[1] if width is None else width
-        self.size = size or (sparse_rows(X) if ops.is_sparse(X) else block_rows(self.n_features))
+        self.lean = lean
+        self.size = size or (sparse_rows(X, lean) if ops.is_sparse(X) else block_rows(self.n_features))
         self.n_rows: int = X.shape[0] if rows is None else len(rows)
         lengths = [(None, self.n_rows)] if keys is None else [(k, len(index)) for k, (_, index) in enumerate(keys)]
         self.cuts: list[tuple[Any, int, int]] = [
@@ -291,7 +296,7 @@ class Arrays(Source):
 
     def _again(self, y: Array | None, w: Array | None, target: Target, **more: Any) -> Self:
         """The same table, of which other rows take part."""
-        more |= dict(missing=self.missing, double=self.double, width=self.n_features)
+        more |= dict(missing=self.missing, double=self.double, width=self.n_features, lean=self.lean)
         made = type(self)(self.X, y, w, target, self.facts, **more)
         made.looked = self.looked
         return made
@@ -299,10 +304,21 @@ class Arrays(Source):
 
 def rows_of(X: Any, index: Any) -> Any:
     """Some rows of a table."""
+    if isinstance(index, slice) and index.step is None and ops.is_sparse(X) and X.format == "csr" and X.has_canonical_format:
+        return _neighbours(X, *index.indices(X.shape[0])[:2])
     if isinstance(index, slice) or type(X) is not np.ndarray or X.dtype not in (np.float32, np.float64):
         return X[index]
     plain = X.flags.c_contiguous and X.flags.aligned and index.dtype == np.int64 and len(index) > FEW
     return ops.take_rows(X, index) if plain else X[index]
+
+
+def _neighbours(X: Any, start: int, stop: int) -> Any:
+    """CSR of rows that lie side by side, where they lie: SciPy would copy them. Nobody changes what is in canonical format in place."""
+    begin, end = X.indptr[start], X.indptr[max(stop, start)]
+    made = type(X)((max(stop - start, 0), X.shape[1]), dtype=X.dtype)  # given its arrays here, it would copy parts of larger ones
+    made.data, made.indices, made.indptr = X.data[begin:end], X.indices[begin:end], X.indptr[start : max(stop, start) + 1] - begin
+    made.has_canonical_format = True
+    return made
 
 
 def as_floats(X: Any) -> Any:

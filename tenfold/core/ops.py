@@ -65,8 +65,13 @@ extended_gradient = _dispatch("extended_gradient")
 extended_gram = _dispatch("extended_gram")
 spread_scores: Callable[..., Array] = _dispatch("spread_scores")
 quadratic_scores: Callable[..., Array] = _dispatch("quadratic_scores")
-linear_scores: Callable[..., Array] = _dispatch("linear_scores")
+_dense_scores: Callable[..., Array] = _dispatch("linear_scores")
 rank_pairs = _dispatch("rank_pairs")
+
+
+def linear_scores(X: Any, B: Array, b: Array) -> Array:
+    """X Bᵀ + b, of rows that stay sparse where they are."""
+    return np.asarray(X @ B.T) + b if is_sparse(X) else _dense_scores(X, B, b)
 
 
 def standardized(X: Any, shift: Array, scale: Array) -> Any:

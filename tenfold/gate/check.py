@@ -87,7 +87,7 @@ def in_memory(
             f"is required by {type(learner).__name__}" + (": 1 sample is not enough" if n == 1 else "")
         )
     facts = facts_of(X.shape[1], names, target, None if coder is None else coder.found)
-    return Arrays(X, codes, w, target, facts, rows=rows, missing=learner.missing, double=learner.double)
+    return Arrays(X, codes, w, target, facts, rows=rows, missing=learner.missing, double=learner.double, lean=learner.lean_fit)
 
 
 def _entries_in_memory(learner: Any, X: Any, y: Any, sample_weight: Any, classes: Any) -> Arrays:

@@ -109,6 +109,8 @@ class Counting(Smoothed):
     stats_: Any = learned("ClassSums(K,p)", "the sums: for partial_fit, merge and forget", optional=True)
 
     sparse: ClassVar[bool] = True
+    lean: ClassVar[bool] = True
+    lean_fit: ClassVar[bool] = True
     nonnegative: ClassVar[bool] = True
 
     def _summarize(self, block: Block) -> ClassSums:
@@ -216,6 +218,14 @@ class BernoulliNB(Counting):
 
     _: KW_ONLY
     binarize: float | None = param(default=0.0, doc="values above it are 1, others 0; None: all values are 0 or 1 already")
+
+    @property
+    def lean(self) -> bool:  # type: ignore[override]
+        return self.binarize is None or self.binarize >= 0  # else zeros that are not stored are ones
+
+    @property
+    def lean_fit(self) -> bool:  # type: ignore[override]
+        return self.lean
 
     def _summarize(self, block: Block) -> ClassSums:
         return ClassSums.of(self._above(block.X), block.y, block.w, len(self.classes_))

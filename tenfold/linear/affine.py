@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -22,6 +22,8 @@ class AffineRegressor(Regressor):
 
     coef_: Array = learned("float(q,p)", "coefficients; (p,) for one target", like_x=True)
     intercept_: Any = learned("float(q)|float", "constant, 0 with fit_intercept=False", like_x=True)
+
+    lean: ClassVar[bool] = True
 
     def _predict(self, X: Any) -> Array:
         B = np.atleast_2d(self.coef_)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.random import RandomState
@@ -59,6 +59,8 @@ class BayesianLogisticRegression(LinearScores, Estimator):
     bounds_: Array = learned("float(*)", "variational: the bound after each step; it never falls", optional=True)
     samples_: Array = learned("float(s,M,*)", "[w b] drawn from the posterior, with predictive='sampling'", optional=True)
     n_iter_: int = learned("int", "passes over the rows")
+
+    lean: ClassVar[bool] = False
 
     _: KW_ONLY
     method: str = param(default="laplace", one_of=("laplace", "variational"), doc="how the posterior is approximated")

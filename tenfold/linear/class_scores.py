@@ -20,6 +20,7 @@ class LinearScores(Sparsified, Classifier):
     intercept_: Array = learned("float(M)", "constants", like_x=True)
 
     sparse: ClassVar[bool] = True
+    lean: ClassVar[bool] = True
 
     def _scores(self, X: Any) -> Array:
         scores = linear_scores(X, self._coefficients(), self.intercept_)
@@ -30,8 +31,6 @@ class LinearScores(Sparsified, Classifier):
 
 def linear_scores(X: Any, coef: Array, intercept: Any) -> Array:
     """X coefᵀ + intercept, of dense or sparse rows."""
-    if ops.is_sparse(X):
-        return np.asarray(X @ coef.T + intercept)
     constants = np.full(len(coef), intercept, dtype=np.float64)
     scores: Array = ops.linear_scores(X, np.ascontiguousarray(coef, dtype=np.float64), constants)
     return scores

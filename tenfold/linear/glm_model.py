@@ -65,6 +65,7 @@ class GeneralizedLinear(WarmStart, Regressor):
     n_rows_: float = learned("float", "rows, counted by their weights")
 
     sparse: ClassVar[bool] = True
+    lean: ClassVar[bool] = True
     own_score: ClassVar[bool] = True
 
     alpha: float

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import expit
@@ -28,6 +28,8 @@ class OneAgainstOthers(Sparsified, Classifier):
 
     coef_: Array = learned("float(M,p)", "coefficients; one row for two classes", like_x=True)
     intercept_: Array = learned("float(M)", "constants", like_x=True)
+
+    lean: ClassVar[bool] = True
 
     def _width(self) -> int:
         return len(self.classes_) if len(self.classes_) > 2 else 1

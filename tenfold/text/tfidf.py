@@ -54,6 +54,8 @@ class TfidfTransformer(Transformer, OnePass, Weighing):
     stats_: Any = learned("Counts(p+1)", "rows that have each column, and all: for partial_fit, merge and forget", optional=True)
 
     sparse: ClassVar[bool] = True
+    lean: ClassVar[bool] = True
+    lean_fit: ClassVar[bool] = True
     summary_reads: ClassVar[tuple[str, ...] | None] = ()
 
     def _summarize(self, block: Block) -> Counts:
@@ -74,7 +76,7 @@ class TfidfTransformer(Transformer, OnePass, Weighing):
         model = self
         if "n_features_in_" not in vars(self) and "idf_" in vars(self):  # weights that were set by hand
             model = self._fitted_copy({"idf_": np.asarray(self.idf_), "n_features_in_": len(self.idf_)})
-        rows = map_rows(model._transform, check.check_predict(model, X))
+        rows = map_rows(model._transform, check.check_predict(model, X), lean=True)
         if not ops.is_sparse(rows) and self._container() == "default":
             from scipy.sparse import csr_matrix
 
