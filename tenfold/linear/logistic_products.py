@@ -14,7 +14,7 @@ from tenfold.core.engine import lent_threads
 from tenfold.core.learning import Keep, Learner
 from tenfold.linear.logistic_terms import Setting
 from tenfold.linear.margin_rows import csr_of, csr_parts, on_rows
-from tenfold.solve.newton import Loss, Solution
+from tenfold.solve.newton import FINE, Loss, Solution
 from tenfold.solve.truncated import Product, Slopes, truncated_newton
 
 # A curvature costs O(n q²), and a product O(stored values), of which a fit takes some forty where it would take some five curvatures.
@@ -37,7 +37,7 @@ def products_solution(loss: Loss, setting: Setting, start: Array, tol: float, ma
     weight = float(w.sum())
     algorithm = truncated_newton(
         rows.slopes, rows.product, np.ascontiguousarray(loss.l2.T).ravel(), tol=tol, max_iter=max_iter,
-        start=np.ascontiguousarray(start.T).ravel(), certificate=partial(_steepest, weight=weight),
+        start=np.ascontiguousarray(start.T).ravel(), certificate=partial(_steepest, weight=weight), fine=FINE * weight,
     )  # fmt: skip
     found = on_rows(algorithm, block)
     theta = np.ascontiguousarray(found.theta.reshape(start.T.shape).T)

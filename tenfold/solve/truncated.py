@@ -67,8 +67,12 @@ def truncated_newton(
     max_iter: int,
     start: Array | None = None,
     certificate: Callable[[Array, Array, float], float] = missing,
+    fine: float = 0.0,
 ) -> Learner[Truncated]:
-    """From θ = 0, or another start, until the certificate is at most `tol`; at most `max_iter` steps."""
+    """From θ = 0, or another start, until the certificate is at most `tol`; at most `max_iter` steps.
+
+    With `fine` they go on past that while the objective is likely to fall by more, so that the result does not depend on the start.
+    """
     theta = trial = np.zeros_like(price) if start is None else start
     step = np.zeros_like(price)
     best, slope, damping, gap, n_pass, halved = np.inf, 0.0, 1.0, np.inf, 0, 0
@@ -88,12 +92,18 @@ def truncated_newton(
         gradient = price * theta - at.pull
         gap = certificate(gradient, price, best)
         note(gap)
-        if gap <= tol or steps >= max_iter:
+        if (gap <= tol and not fine) or steps >= max_iter:
             break
-        enough = min(ROUGH, gap**0.5)
+        enough, last = min(ROUGH, gap**0.5), False
+        if fine:  # what a step leaves undone is enough² of what it gains, and of the order of the square of that
+            gain = max(float((gradient**2 / (at.diagonal + price)).sum()), 1e-300)
+            enough, last = max(enough, min((fine / gain) ** 0.5, ROUGH)), gap <= tol and gain**2 <= fine * best and gain * enough**2 <= fine
         step, products = yield from _solved(partial(product, theta=theta), gradient, price, at.diagonal + price, enough)
         slope = -float(step @ gradient)
         n_pass, steps, trial = n_pass + products, steps + 1, theta + step
+        if last:  # it is known and safe this close to the optimum: it costs no pass
+            theta = trial
+            break
     return Truncated(theta, gap, n_pass, gap <= tol, loss, steps)
 
 
