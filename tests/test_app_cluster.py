@@ -87,6 +87,14 @@ def test_rows_without_groups_end_with_one_and_leave_no_folder(capsys: pytest.Cap
     assert capsys.readouterr().out.startswith("no groups: ")
 
 
+def test_more_groups_than_different_rows(capsys: pytest.CaptureFixture[str]) -> None:
+    pl.DataFrame(dict(a=np.repeat([1.0, 5.0, 9.0], 40))).write_csv("copies.csv")
+    assert run(["cluster", "copies.csv", "--clusters", "5"]) == 0
+    said = capsys.readouterr()
+    assert "GROUPS   5, as asked; only 3 have rows" in said.out and "the rows themselves show 3 groups" in said.out and not said.err
+    assert run(["cluster", "copies.csv"]) == 0 and "there are 3 different rows" in capsys.readouterr().out
+
+
 def test_names_cannot_steer_the_page_or_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     frame = shops(30).rename({"sales": "<script>alert(1)</script>", "staff": "a\x1b[31mb"})
     frame = frame.with_columns(place=pl.when(pl.col("place") == "town").then(pl.lit("<b>&")).otherwise(pl.col("place")))

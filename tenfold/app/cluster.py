@@ -118,6 +118,7 @@ def _number(found: Groups) -> list[str]:
         lines = [f"GROUPS   {choice.clusters if choice.clusters > 1 else 'none'}   {choice.why}"]
     else:
         say = "no groups" if choice.clusters == 1 else counted(choice.clusters, "group")
-        lines = [f"GROUPS   {found.asked}, as asked", f"         the rows themselves show {say}: {choice.why}"]
+        fewer = f"; only {len(found.groups)} have rows, there are no more different ones" if len(found.groups) < found.asked else ""
+        lines = [f"GROUPS   {found.asked}, as asked{fewer}", f"         the rows themselves show {say}: {choice.why}"]
     said = [f"{one.rule}: {one.clusters}" for one in choice.rules if one.clusters is not None]
     return lines + ([f"         {'   '.join(said)}"] if said else [])

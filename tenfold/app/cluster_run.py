@@ -21,7 +21,7 @@ from tenfold.cluster.choose import ClusterChoice, choose_clusters
 from tenfold.cluster.describe import Trait, telling, traits
 from tenfold.cluster.stability import Stability, stability
 from tenfold.core.data import Array
-from tenfold.core.errors import BadFile, BadInput, BadParameter
+from tenfold.core.errors import BadFile, BadInput, BadParameter, kept_warnings
 from tenfold.report.groups import Cloud, groups_page
 from tenfold.saved.writing import cannot_write, new_folder, put_folder
 from tenfold.selection.store import MODEL, RECORD, REPORT, SKETCH, open_run, plain
@@ -95,7 +95,8 @@ def groups_of(file: Path, clusters: int | None, columns: list[str], without: lis
     k = choice.clusters if clusters is None else clusters
     if k == 1:
         return Groups(table, prepare, choice, clusters, [], None, None)
-    means = tenfold.KMeans(k, n_init=RESTARTS, random_state=seed).fit(Z)
+    with kept_warnings():  # clusters without rows are told with the groups
+        means = tenfold.KMeans(k, n_init=RESTARTS, random_state=seed).fit(Z)
     labels = _largest_first(means)
     found = stability(Z, labels, k, seed) if len(Z) >= 2 * k else None
     model = tenfold.Pipeline([("prepare", prepare), ("cluster", means)])
