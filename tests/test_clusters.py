@@ -192,3 +192,16 @@ def test_silhouettes_of_many_columns_keep_their_digits(apart: float) -> None:
     expected = theirs.silhouette_samples(D, labels, metric="precomputed")
     np.testing.assert_allclose(ours.silhouette_samples(X, labels), expected, rtol=1e-10, atol=1e-11)
     np.testing.assert_allclose(ours.silhouette_samples(X.astype(np.float32), labels), expected, rtol=0, atol=1e-3 if apart < 10 else 0.5)
+
+
+@pytest.mark.parametrize("metric", ["seuclidean", "mahalanobis", "haversine", "russellrao", "infinity"])
+def test_silhouettes_do_not_depend_on_parts_for_any_metric(metric: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The spread of columns is that of all rows, and a row is no neighbour of itself also where a metric says that it is away."""
+    rng = np.random.default_rng(7)
+    X, labels = np.abs(rng.normal(size=(90, 2))), rng.integers(0, 3, 90)
+    X = X > 0.7 if metric == "russellrao" else X
+    usual = {"infinity": "chebyshev"}.get(metric, metric)
+    whole = ours.silhouette_samples(X, labels, metric=metric)
+    np.testing.assert_allclose(whole, theirs.silhouette_samples(X, labels, metric=usual), rtol=1e-9, atol=1e-12)
+    monkeypatch.setattr("tenfold.score.silhouette.DISTANCES_AT_ONCE", 700)
+    np.testing.assert_allclose(ours.silhouette_samples(X, labels, metric=metric), whole, rtol=1e-9, atol=1e-12)

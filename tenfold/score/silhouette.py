@@ -22,7 +22,7 @@ DISTANCES_AT_ONCE = 2**22
 MANY_COLUMNS = 12  # of dense rows: from here products of matrices are quicker than differences
 CANCELLED = 1e-4
 FEW_COLUMNS = 1024  # of sparse rows: up to here distances are those of dense rows
-SCIPY_NAMES = {"manhattan": "cityblock", "l1": "cityblock", "l2": "euclidean"}
+SCIPY_NAMES = {"manhattan": "cityblock", "l1": "cityblock", "l2": "euclidean", "p": "minkowski", "infinity": "chebyshev"}
 
 
 def silhouette_samples(
@@ -33,8 +33,8 @@ def silhouette_samples(
 
     A row alone in its group has 0. Takes O(n²) time, and memory for a part of the distances at a time.
     metric: any name or function that SciPy's `cdist` takes, with its parameters `more`; "l1" and "manhattan" are
-    "cityblock", "l2" is "euclidean"; "precomputed" for X that holds the distances. X may be sparse. Weights count copies of
-    a row.
+    "cityblock", "l2" is "euclidean"; "haversine" for latitudes and longitudes in radians; "precomputed" for X that holds the
+    distances. X may be sparse. Weights count copies of a row.
 
     >>> from tenfold.evaluate import silhouette_samples
     >>> silhouette_samples([[0.0], [1.0], [10.0]], [0, 0, 1]).round(3)
@@ -49,6 +49,7 @@ def silhouette_samples(
     member = np.zeros((n, k))
     member[np.arange(n), code] = 1.0 if w is None else w
     rows = np.array_split(np.arange(n), max(1, n**2 // DISTANCES_AT_ONCE))
+    more = _spread_of(X, metric) | more
     distances = Distances.of(X) if _plain(X, metric, more) else partial(_distances, X, metric=metric, more=more)
     with single_blas:
         sums = np.concatenate(each(lambda part: distances(part) @ member, rows))
@@ -148,10 +149,31 @@ def _distances(X: Any, rows: Array, metric: Any, more: dict[str, Any]) -> Array:
     at_once = max(1, DISTANCES_AT_ONCE // X.shape[1]) if ops.is_sparse(X) else X.shape[0]
     parts = [slice(start, start + at_once) for start in range(0, X.shape[0], at_once)]
     one = ops.dense(X[rows])
+    away: Any = _on_sphere if isinstance(name, str) and name == "haversine" else partial(cdist, metric=name, **more)
     try:
-        return np.concatenate([cdist(one, ops.dense(X[part]), metric=name, **more) for part in parts], axis=1)
+        found = np.concatenate([away(one, ops.dense(X[part])) for part in parts], axis=1)
     except ValueError as reason:
         raise BadParameter(f"metric={metric!r}: {reason}") from reason
+    found[np.arange(len(rows)), rows] = 0.0  # a row is not of the rest of its group, whatever a metric says of two equal ones
+    return np.asarray(found)
+
+
+def _spread_of(X: Any, metric: Any) -> dict[str, Any]:
+    """What a metric needs to know of all rows, and not of the part that is at hand."""
+    if not isinstance(metric, str) or metric not in ("seuclidean", "mahalanobis"):
+        return {}
+    rows = ops.dense(X).astype(np.float64)
+    if metric == "seuclidean":
+        return dict(V=rows.var(axis=0, ddof=1))
+    return dict(VI=np.linalg.pinv(np.atleast_2d(np.cov(rows, rowvar=False)), hermitian=True))
+
+
+def _on_sphere(A: Array, B: Array) -> Array:
+    """Angles between points of latitude and longitude in radians."""
+    if A.shape[1] != 2:
+        raise ValueError(f"points have a latitude and a longitude, and X has {A.shape[1]} columns")
+    squares = np.sin((A[:, :1] - B[:, 0]) / 2) ** 2 + np.cos(A[:, :1]) * np.cos(B[:, 0]) * np.sin((A[:, 1:] - B[:, 1]) / 2) ** 2
+    return np.asarray(2 * np.arcsin(np.sqrt(np.minimum(squares, 1))))
 
 
 def _sparse_distances(X: Any, rows: Array) -> Array:
