@@ -8,4 +8,6 @@ PUBLIC = {
     "RadiusNeighborsClassifier": "around",
     "RadiusNeighborsRegressor": "around",
     "LocalOutlierFactor": "outliers",
+    "CondensedNearestNeighbor": "condensed",
+    "EditedNearestNeighbors": "condensed",
 }

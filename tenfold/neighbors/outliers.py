@@ -112,7 +112,7 @@ class LocalOutlierFactor(Detector, AsksNearest):
         share, _ = _counts(near, k)
         density = _density(near, share, self._reach, k)
         found = -(share * self._density[near.rows]).sum(axis=1) / k / density
-        return found.astype(X.dtype if self.accepts == "rows" else np.float64, copy=False)
+        return np.asarray(found, dtype=X.dtype if self.accepts == "rows" else np.float64)
 
     def _objection(self) -> str | None:
         n = len(self._fit_X)

@@ -164,5 +164,7 @@ LEARNERS: dict[int, str] = {
     189: "BayesianGaussianMixture",
     190: "GaussianMixture",
     191: "SoftKMeans",
+    192: "CondensedNearestNeighbor",
+    193: "EditedNearestNeighbors",
 }
 NUMBER_OF_LEARNER = {name: number for number, name in LEARNERS.items()}
