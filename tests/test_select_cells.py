@@ -13,9 +13,9 @@ import tenfold
 from tenfold.core.errors import BadInput, BadParameter, DataWarning
 from tenfold.table.cells import as_texts
 from tenfold.table.columns import Asked, Column, look_at_columns
-from tenfold.table.delimited import looks_like_header
 from tenfold.table.missing_words import MISSING, MISSING_IN_NUMBERS
 from tenfold.table.reading import cut_after_word, first_line, read_table
+from tenfold.table.surroundings import looks_like_header
 from tenfold.table.task import find_task
 
 N = 120

@@ -15,10 +15,11 @@ from tenfold.base.available import available
 from tenfold.base.sklearn_api import SklearnApi
 from tenfold.core import ops
 from tenfold.core.data import Array
-from tenfold.core.errors import BadInput, BadParameter, BadType, DataConverted, DataWarning, not_fitted, warn
+from tenfold.core.errors import BadInput, BadParameter, DataWarning, not_fitted, warn
 from tenfold.core.learned import learned
 from tenfold.core.params import KW_ONLY, estimator, param
-from tenfold.score.kinds import LABELS, MULTILABEL, as_labels, kind_of
+from tenfold.prepare.label_values import distinct_labels, kind_of_labels, label_column, places_among
+from tenfold.score.kinds import MULTILABEL
 
 
 class Labels(SklearnApi):
@@ -71,28 +72,28 @@ class LabelEncoder(Labels):
 
     def fit(self, y: Any) -> Self:
         """Learn the labels."""
-        vars(self)["classes_"] = _distinct(_column(y))[0]
+        vars(self)["classes_"] = distinct_labels(label_column(y))[0]
         return self
 
     def fit_transform(self, y: Any) -> Array:
         """Fit, then transform the same labels."""
-        vars(self)["classes_"], codes = _distinct(_column(y))
+        vars(self)["classes_"], codes = distinct_labels(label_column(y))
         return codes
 
     def transform(self, y: Any) -> Array:
         """The number of each label."""
-        known, y = self.classes_, _column(y)
+        known, y = self.classes_, label_column(y)
         if not len(y):
             return np.empty(0, dtype=np.int64)
-        distinct, codes = _distinct(y)
-        place, met = _places(known, distinct)
+        distinct, codes = distinct_labels(y)
+        place, met = places_among(known, distinct)
         if not met.all():
             raise BadInput(f"y contains previously unseen labels: {check.listed(distinct[~met])}")
         return np.asarray(place[codes])
 
     def inverse_transform(self, y: Any) -> Array:
         """The labels of numbers."""
-        known, y = self.classes_, _column(y)
+        known, y = self.classes_, label_column(y)
         if not len(y):
             return np.empty(0, dtype=known.dtype)
         strange = np.setdiff1d(y, np.arange(len(known)))
@@ -125,15 +126,15 @@ class LabelBinarizer(Labels):
         """Learn the labels; of a table of zeros and ones, a column for each label, how many there are."""
         check.check_params(self)
         _check_numbers(self.neg_label, self.pos_label, self.sparse_output)
-        labels, kind = _kind(y)
-        classes = np.arange(labels.shape[1]) if kind == MULTILABEL else _distinct(labels)[0]
+        labels, kind = kind_of_labels(y)
+        classes = np.arange(labels.shape[1]) if kind == MULTILABEL else distinct_labels(labels)[0]
         vars(self).update(classes_=classes, y_type_=kind, sparse_input_=ops.is_sparse(y))
         return self
 
     def transform(self, y: Any) -> Any:
         """(rows, labels): `pos_label` in the column of the label; labels that fit has not met have none."""
         known = self.classes_
-        if _kind(y)[1] == MULTILABEL and self.y_type_ != MULTILABEL:
+        if kind_of_labels(y)[1] == MULTILABEL and self.y_type_ != MULTILABEL:
             raise BadInput("The object was not fitted with multilabel input.")
         return label_binarize(
             y, classes=known, neg_label=self.neg_label, pos_label=self.pos_label, sparse_output=self.sparse_output
@@ -164,7 +165,7 @@ def label_binarize(y: Any, *, classes: Any, neg_label: int = 0, pos_label: int =
     from scipy.sparse import csr_matrix
 
     _check_numbers(neg_label, pos_label, sparse_output)
-    labels, kind = _kind(y)
+    labels, kind = kind_of_labels(y)
     classes = np.asarray(classes)
     whole = labels.dtype if labels.dtype.kind == "i" else np.dtype(np.int64)
     if kind == MULTILABEL:
@@ -173,7 +174,7 @@ def label_binarize(y: Any, *, classes: Any, neg_label: int = 0, pos_label: int =
         there = np.asarray(labels != 0)
     else:
         order = np.argsort(classes, kind="stable")
-        place, met = _places(classes[order], labels)
+        place, met = places_among(classes[order], labels)
         there = np.zeros((len(labels), len(classes)), dtype=bool)
         there[np.flatnonzero(met), order[place[met]]] = True
         if kind == "binary" and len(classes) < 3:
@@ -253,79 +254,6 @@ class MultiLabelBinarizer(Labels):
         tags = super().__sklearn_tags__()
         tags.target_tags.one_d_labels, tags.target_tags.two_d_labels = False, True
         return tags
-
-
-def _column(y: Any) -> Array:
-    """Labels of any kind as they are, (n,)."""
-    if ops.is_sparse(y):
-        raise BadType("y is sparse: labels are a column of their own. Use y.toarray()")
-    if isinstance(y, str) or not hasattr(y, "__len__"):
-        raise BadInput("y should be a 1d array, got an array of shape () instead")
-    labels = check.as_column(y)
-    if labels.dtype.kind in "US" and not isinstance(y, np.ndarray) and any(not isinstance(one, (str, bytes)) for one in y):
-        labels = np.asarray(y, dtype=object)  # NumPy makes text of whatever stands beside a text
-    if labels.ndim == 2 and labels.shape[1] == 1:
-        warn(
-            "A column-vector y was passed when a 1d array was expected. Please change the shape of y to (n_samples, ), for example "
-            "using ravel().",
-            DataConverted,
-            stacklevel=3,
-        )
-        labels = labels.ravel()
-    if labels.ndim != 1:
-        raise BadInput(f"y should be a 1d array, got an array of shape {labels.shape} instead")
-    return labels
-
-
-def _distinct(labels: Array) -> tuple[Array, Array]:
-    """The different labels in rising order, and the number of each; missing ones of objects last."""
-    try:
-        found, codes = np.unique(labels, return_inverse=True)
-    except TypeError:
-        gone = np.array([one is None or one != one for one in labels.tolist()])
-        try:
-            found, inner = np.unique(labels[~gone], return_inverse=True)
-        except TypeError:
-            kinds = sorted({type(one).__name__ for one in labels.tolist()})
-            raise BadType(
-                f"Encoders require their input argument must be uniformly strings or numbers. Got {kinds}: make all labels one of them"
-            ) from None
-        codes = np.full(len(labels), len(found))
-        codes[~gone] = inner
-        found = np.array([*found.tolist(), *labels[gone][:1]], dtype=object)
-    return found, codes.reshape(-1).astype(np.int64)
-
-
-def _places(known: Array, labels: Array) -> tuple[Array, Array]:
-    """Where labels stand among rising ones, and whether they are there."""
-    if known.dtype.kind in "OU" or labels.dtype.kind in "OU":
-        number = {_key(label): i for i, label in enumerate(known.tolist())}
-        place = np.array([number.get(_key(label), -1) for label in labels.tolist()], dtype=np.int64)
-        return place, place >= 0
-    place = np.minimum(np.searchsorted(known, labels), len(known) - 1)
-    same = known[place] == labels
-    if known.dtype.kind == "f":
-        same |= np.isnan(known[place]) & np.isnan(labels)
-    return place, np.asarray(same)
-
-
-def _key(label: Any) -> Any:
-    """A label to be looked up: NaN is one, though it is not equal to itself."""
-    return label if label == label else None
-
-
-def _kind(y: Any) -> tuple[Array, str]:
-    """Labels, or a table of zeros and ones, and which of both in scikit-learn's words."""
-    if not ops.is_sparse(y) and not len(y):
-        raise BadInput(f"y has 0 samples: {y!r}")
-    labels = as_labels(y, "y")
-    kind = kind_of(labels)
-    if kind == LABELS:
-        return labels, "binary" if len(_distinct(labels)[0]) < 3 else "multiclass"
-    if kind != MULTILABEL:
-        what = "Multioutput" if "multioutput" in kind else f"Unknown label type: {kind}"
-        raise BadInput(f"{what} target data is not supported with label binarization")
-    return labels, kind
 
 
 def _check_numbers(negative: Any, positive: Any, sparse: bool) -> None:

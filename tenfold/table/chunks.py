@@ -12,7 +12,7 @@ from tenfold.table import large
 from tenfold.table.cells import as_texts, counted_cells, plain_numbers
 from tenfold.table.columns import Column, look_at, look_at_columns, read_as
 from tenfold.table.dates import as_dates
-from tenfold.table.delimited import looks_like_header, tell_of_header, tell_of_lines_above, unquoted
+from tenfold.table.delimited import unquoted
 from tenfold.table.large import Parts
 from tenfold.table.layout import START, layout_of
 from tenfold.table.lines import Layout, bad_line, check_header, tell_by_warning
@@ -20,6 +20,7 @@ from tenfold.table.missing_words import MISSING_IN_NUMBERS
 from tenfold.table.packed import bytes_of, encoding_of, is_packed
 from tenfold.table.plain_cells import LEVEL, NUMBER
 from tenfold.table.reading import first_line, named, pl
+from tenfold.table.surroundings import looks_like_header, tell_of_header, tell_of_lines_above
 from tenfold.table.written_numbers import writes_commas
 
 STILL = ("constant", "empty")  # kinds of columns that do not vary

@@ -11,6 +11,7 @@ from tenfold.base.check import as_weights
 from tenfold.base.estimator import Estimator
 from tenfold.core.data import Array
 from tenfold.core.errors import BadInput, BadParameter
+from tenfold.evaluate.explain.local_effects import bin_edges, bin_of, one_way, two_way
 from tenfold.evaluate.explain.response import Response, altered, response_of
 
 
@@ -144,12 +145,12 @@ def accumulated_effects(model: Any, X: Any, features: Any, *, sample_weight: Any
     if not isinstance(bins, (int, np.integer)) or bins < 1:
         raise BadParameter(f"bins={bins!r}: must be a whole number of at least 1")
     response, columns, w = _known(*_begin(model, X, features, sample_weight))
-    edges = [_edges(response.X[:, j], w, int(bins)) for j in columns]
-    place = [_bin_of(response.X[:, j], edge) for j, edge in zip(columns, edges, strict=True)]
+    edges = [bin_edges(response.X[:, j], w, int(bins)) for j in columns]
+    place = [bin_of(response.X[:, j], edge) for j, edge in zip(columns, edges, strict=True)]
     effect = (
-        _one_way(response, columns[0], edges[0], place[0], w)
+        one_way(response, columns[0], edges[0], place[0], w)
         if len(columns) == 1
-        else _two_way(response, columns, edges, place, w)
+        else two_way(response, columns, edges, place, w)
     )
     return _dressed("accumulated", response, columns, edges, effect, None)
 
@@ -253,83 +254,3 @@ def _quantile(values: Array, share: float) -> float:
     k = int(np.clip(np.floor(place), 1, n - 1))
     part = float(np.clip(place - k, 0.0, 1.0))
     return float((1 - part) * ordered[k - 1] + part * ordered[k])
-
-
-def _edges(values: Array, w: Array, bins: int) -> Array:
-    """Bin edges at quantiles that occur among the values, each once."""
-    kept = values[w > 0]
-    inner = np.quantile(kept, np.arange(1, bins) / bins, weights=w[w > 0], method="inverted_cdf")
-    edges = np.unique(np.concatenate([[kept.min()], inner, [kept.max()]]))
-    if len(edges) < 2:
-        raise BadInput("the column is constant: it has no effect to accumulate")
-    return edges
-
-
-def _bin_of(values: Array, edges: Array) -> Array:
-    """The bin of each value: (z₀, z₁], (z₁, z₂], ..., the first one with its left end."""
-    return np.clip(np.searchsorted(edges, values, side="left") - 1, 0, len(edges) - 2)
-
-
-def _moved(response: Response, columns: list[int], values: list[Array]) -> Array:
-    """The response (n, outputs) with each row's own values in some columns."""
-    rows = response.X.copy()
-    for j, value in zip(columns, values, strict=True):
-        rows[:, j] = value
-    return response.of(rows)
-
-
-def _sums(cells: Array, n_cells: int, w: Array, values: Array) -> Array:
-    """Weighted sums (outputs, cells)."""
-    return np.array([np.bincount(cells, w * column, minlength=n_cells) for column in values.T])
-
-
-def _one_way(response: Response, column: int, edges: Array, place: Array, w: Array) -> Array:
-    """(outputs, edges)."""
-    rise = _moved(response, [column], [edges[place + 1]]) - _moved(response, [column], [edges[place]])
-    weight = np.bincount(place, w, minlength=len(edges) - 1)
-    step = _sums(place, len(weight), w, rise) / np.where(weight > 0, weight, 1.0)
-    total = np.concatenate([np.zeros((len(step), 1)), step.cumsum(axis=1)], axis=1)
-    middle = (total[:, :-1] + total[:, 1:]) / 2
-    return np.asarray(total - (middle @ weight)[:, None])
-
-
-def _two_way(response: Response, columns: list[int], edges: list[Array], place: list[Array], w: Array) -> Array:
-    """(outputs, edges, edges): second differences, accumulated both ways, less the main effects they hold."""
-    (a, b), (k, m) = edges, place
-    corner = {
-        (i, j): _moved(response, columns, [a[k + i], b[m + j]])
-        for i in (0, 1)
-        for j in (0, 1)
-    }  # fmt: skip
-    twist = corner[1, 1] - corner[0, 1] - corner[1, 0] + corner[0, 0]
-    shape = (len(a) - 1, len(b) - 1)
-    cells = k * shape[1] + m
-    weight = np.bincount(cells, w, minlength=shape[0] * shape[1])
-    step = _sums(cells, len(weight), w, twist) / np.where(weight > 0, weight, 1.0)
-    step = step[:, _nearest_filled(weight.reshape(shape) > 0)].reshape(-1, *shape)
-    total = np.zeros((len(step), len(a), len(b)))
-    total[:, 1:, 1:] = step.cumsum(axis=1).cumsum(axis=2)
-    share = weight.reshape(shape)
-    for axis in (1, 2):
-        total = total - _main_effect(total, share if axis == 1 else share.T, axis)
-    centre = (total[:, :-1, :-1] + total[:, 1:, :-1] + total[:, :-1, 1:] + total[:, 1:, 1:]) / 4
-    return np.asarray(total - (centre * share).sum(axis=(1, 2))[:, None, None])
-
-
-def _main_effect(total: Array, share: Array, axis: int) -> Array:
-    """What the accumulated differences hold of one column alone: the means over the rows of its bins, accumulated."""
-    table = total if axis == 1 else total.transpose(0, 2, 1)
-    rise = np.diff(table, axis=1)  # (outputs, bins, edges of the other)
-    middle = (rise[:, :, :-1] + rise[:, :, 1:]) / 2
-    here = share.sum(axis=1)
-    step = (middle * share).sum(axis=2) / np.where(here > 0, here, 1.0)
-    effect = np.concatenate([np.zeros((len(step), 1)), step.cumsum(axis=1)], axis=1)
-    return effect[:, :, None] if axis == 1 else effect[:, None, :]
-
-
-def _nearest_filled(filled: Array) -> Array:
-    """For each cell, the number of the nearest cell that holds rows (in cells; itself if it does)."""
-    from scipy.ndimage import distance_transform_edt
-
-    index = distance_transform_edt(~filled, return_distances=False, return_indices=True)
-    return np.asarray((index[0] * filled.shape[1] + index[1]).reshape(-1))
