@@ -46,7 +46,7 @@ Doubles pairs(Matrix rows, std::int64_t apart, double power, bool root, size_t t
     Output table = unfilled(n * (n - 1) / 2);
     unlocked([&] {
         const Packed packed(rows.rows());
-        const PairTable to(table.data, n);
+        const PairTable to(table.data);
         Team team(n > FEW ? threads : 1);
         std::vector<std::vector<double>> scratch(team.size());
         for (auto& one : scratch) one.resize(ROWS * TILE);
@@ -79,9 +79,9 @@ Doubles tree_of_pairs(const nb::object& table, std::int64_t linkage, Vector weig
         std::vector<Merge> merges;
         merges.reserve(n);
         if (by == Linkage::single) {
-            spanning_table(*kernels, PairTable(data, n), n, merges);
+            spanning_table(*kernels, PairTable(data), n, merges);
         } else {
-            Tabled clusters(*kernels, by, PairTable(data, n), std::move(known));
+            Tabled clusters(*kernels, by, PairTable(data), std::move(known));
             Team team(n > FEW ? threads : 1);
             if (reducible(by)) merge_all(clusters, merges, team);
             else nearest_pairs(clusters, merges);

@@ -144,7 +144,7 @@ def grown(distances: Distances, method: str, w: Array) -> Array:
     number, n, measure = LINKAGES.index(method), distances.n, distances.measure
     in_rows = measure is not None and measure.apart is not None
     if not (in_rows and method in ("single", "ward")):
-        check_memory(f"the distances of {n:,} rows", 4.0 * n * n * (1.0 if method in ("centroid", "median") else 1.6), INSTEAD)
+        check_memory(f"the distances of {n:,} rows", 4.0 * n * n, INSTEAD)
     w = np.ascontiguousarray(w, dtype=np.float64)
     with lent_threads() as threads:
         try:

@@ -25,7 +25,7 @@ void chain(Clusters& clusters, size_t until, std::vector<Merge>& merges) {
             path.push_back(start);
         }
         const size_t x = path.back();
-        clusters.away(x, gone, away.data());
+        clusters.away(x, away.data());
         const Neighbor nearest = clusters.kernels.least(away.data(), gone.data(), m);
         must_be_finite(nearest);
         const size_t y = static_cast<size_t>(nearest.row);
@@ -36,7 +36,7 @@ void chain(Clusters& clusters, size_t until, std::vector<Merge>& merges) {
         const size_t before = path[path.size() - 2], low = std::min(x, before), high = std::max(x, before);
         path.resize(path.size() - 2);
         merges.push_back({clusters.known.row[low], clusters.known.row[high], nearest.distance});
-        clusters.join(low, high, nearest.distance, gone);
+        clusters.join(low, high, nearest.distance);
         gone[low] = FAR;
         --left;
         // Rounding may have led the chain to a cluster twice: then it starts anew.
@@ -79,7 +79,7 @@ inline void nearest_pairs(Tabled& clusters, std::vector<Merge>& merges) {
         const double height = bound[i];
         merges.push_back({clusters.known.row[j], clusters.known.row[i], height});
         // The first of both goes on, for none of those after it need look among more than before.
-        clusters.join(i, j, height, gone);
+        clusters.join(i, j, height);
         gone[i] = FAR;
         if (j > 0) look(j);
         for (size_t k = j + 1; k < m; ++k)

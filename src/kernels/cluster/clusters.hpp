@@ -15,16 +15,16 @@
 
 namespace tenfold {
 
+constexpr size_t AHEAD = 16;  // rows whose distances are fetched before they are asked for
 constexpr double FAR = std::numeric_limits<double>::infinity();
 
 // The distances of n clusters: row i has those to 0 .. i - 1. Of its own, or in memory of somebody else.
 class PairTable {
 public:
-    PairTable() = default;
-    explicit PairTable(size_t n) : room_(std::max<size_t>(n * (n - 1) / 2, 1)) {
+    explicit PairTable(size_t n) {
         constexpr size_t PAGE = 1 << 21;  // a large one, of which a table needs few
-        const size_t bytes = room_ * sizeof(double);
-        if (bytes / sizeof(double) != room_ || n >= size_t{1} << 31) throw std::bad_alloc();
+        if (n >= size_t{1} << 31) throw std::bad_alloc();
+        const size_t bytes = std::max<size_t>(n * (n - 1) / 2, 1) * sizeof(double);
         own_.reset(static_cast<double*>(bytes < 2 * PAGE ? std::malloc(bytes) : std::aligned_alloc(PAGE, (bytes + PAGE - 1) / PAGE * PAGE)));
         if (!own_) throw std::bad_alloc();
 #if defined(MADV_HUGEPAGE)
@@ -32,9 +32,8 @@ public:
 #endif
         data = own_.get();
     }
-    PairTable(double* data, size_t n) : data(data), room_(n * (n - 1) / 2) {}
+    explicit PairTable(double* data) : data(data) {}
 
-    bool has_room(size_t n) const { return data && n * (n - 1) / 2 <= room_; }
     double* row(size_t i) const { return data + i * (i - 1) / 2; }
     double& at(size_t i, size_t j) const { return row(i)[j]; }  // j < i
 
@@ -45,7 +44,6 @@ private:
         void operator()(double* own) const { std::free(own); }
     };
     std::unique_ptr<double[], Free> own_;
-    size_t room_ = 0;
 };
 
 // What is known of clusters besides their distances.
@@ -68,24 +66,26 @@ public:
     Tabled(const LinkageKernels& kernels, Linkage linkage, PairTable table, Known known)
         : kernels(kernels), linkage(linkage), table(std::move(table)), known(std::move(known)) {}
 
-    // How far all others are; those that are gone are not looked at.
-    void away(size_t x, const std::vector<double>& gone, double* out) const {
+    // How far all others are, also those that are gone.
+    void away(size_t x, double* out) const {
         const size_t m = known.size();
         std::memcpy(out, table.row(x), x * sizeof(double));
         out[x] = FAR;
-        for (size_t i = x + 1; i < m; ++i)
-            if (gone[i] == 0) out[i] = table.at(i, x);
+        const double* from = table.row(x + 1) + x;
+        for (size_t i = x + 1; i < m; from += i++) {
+            __builtin_prefetch(from + AHEAD * i + AHEAD * (AHEAD - 1) / 2);  // rows are ever longer, which no machine foresees
+            out[i] = *from;
+        }
     }
     // y becomes both.
-    void join(size_t x, size_t y, double height, const std::vector<double>& gone) {
+    void join(size_t x, size_t y, double height) {
         const size_t m = known.size();
         first_.resize(m), second_.resize(m);
-        away(x, gone, first_.data());
-        away(y, gone, second_.data());
+        away(x, first_.data());
+        away(y, second_.data());
         kernels.join({linkage, known.weight[x], known.weight[y], height}, first_.data(), second_.data(), known.weight.data(), m, first_.data());
         std::memcpy(table.row(y), first_.data(), y * sizeof(double));
-        for (size_t i = y + 1; i < m; ++i)
-            if (gone[i] == 0) table.at(i, y) = first_[i];
+        for (size_t i = y + 1; i < m; ++i) table.at(i, y) = first_[i];
         known.weight[y] += known.weight[x];
     }
     void keep(const std::vector<size_t>& left) {
@@ -129,14 +129,14 @@ public:
         : kernels(kernels), centres(std::move(centres)), p(p), known(std::move(known)), packed(rows()) {}
 
     Rows<const double> rows() const { return {centres.data(), known.size(), p}; }
-    void away(size_t x, const std::vector<double>&, double* out) {
+    void away(size_t x, double* out) {
         some_.resize(packed.blocks() * SIDE);
         kernels.away(packed.view(), centres.data() + x * p, 1, 0, packed.blocks(), {Apart::euclidean, 2.0, false}, some_.data(), 0);
         kernels.weigh(some_.data(), known.weight[x], known.weight.data(), known.size(), true);
         std::memcpy(out, some_.data(), known.size() * sizeof(double));
         out[x] = FAR;
     }
-    void join(size_t x, size_t y, double, const std::vector<double>&) {
+    void join(size_t x, size_t y, double) {
         merge(centres.data() + x * p, known.weight[x], centres.data() + y * p, known.weight[y], p, centres.data() + y * p);
         known.weight[y] += known.weight[x];
         packed.put(y, centres.data() + y * p);

@@ -1,7 +1,6 @@
 // Many merges at once: all pairs of clusters that are nearest to one another, found in one pass through all distances.
 //
-// By a reducible linkage such pairs are merged sooner or later, whatever else is merged before; so a round merges all of them, and
-// makes a new table of the clusters that are left. Few rounds are needed while each merges many pairs; where one would merge few,
+// By a reducible linkage such pairs are merged sooner or later, whatever else is merged before; so a round merges all of them. Few rounds are needed while each merges many pairs; where one would merge few,
 // chains of nearest neighbours go on. Where clusters are equally near the order of merges matters: then chains decide, too.
 #pragma once
 
@@ -78,61 +77,14 @@ inline void note(const Pairing& pairing, Known& known, std::vector<Merge>& merge
     known = std::move(next);
 }
 
-// The table of clusters after a round, in memory that is free where it has room. `rows(begin, end, scratch, to)` lets to[2 i] and to[2 i + 1] be the distances of the first and the
-// second of pair begin + i to all clusters before its second.
-template <class RowsOf>
-PairTable merged_table(const LinkageKernels& kernels, Linkage linkage, const Pairing& pairing, const Known& known, Team& team, PairTable free,
-                       RowsOf&& rows) {
-    constexpr size_t STEP = 4;
-    const size_t m = known.size(), left = pairing.pairs.size();
-    const auto& pairs = pairing.pairs;
-    PairTable table = free.has_room(left) ? std::move(free) : PairTable(left);
-    std::vector<std::uint32_t> place;  // of each second one
-    std::vector<std::uint32_t> twos;   // clusters of two
-    for (size_t j = 0; j < left; ++j) {
-        place.push_back(static_cast<std::uint32_t>(pairs[j].second));
-        if (pairs[j].two) twos.push_back(static_cast<std::uint32_t>(j));
-    }
-    std::vector<std::vector<double>> scratch(team.size());
-    for (auto& one : scratch) one.resize(2 * STEP * (m + SIDE) + m + SIDE);
-    team.each((left + STEP - 1) / STEP, [&](size_t k, size_t t) {
-        leave_if_stopped();
-        const size_t begin = k * STEP, end = std::min(left, begin + STEP);
-        const double* of[2 * STEP];
-        rows(begin, end, scratch[t].data(), of);
-        double* seen = scratch[t].data() + 2 * STEP * (m + SIDE);
-        for (size_t i = begin; i < end; ++i) {
-            const auto& pair = pairs[i];
-            const double* from = of[2 * (i - begin) + 1];
-            if (pair.two) {
-                const Joined joined{linkage, known.weight[pair.first], known.weight[pair.second], pair.height};
-                kernels.join(joined, of[2 * (i - begin)], from, known.weight.data(), pair.second, seen);
-                from = seen;
-            }
-            double* to = table.row(i);
-            for (size_t j = 0; j < i; ++j) to[j] = from[place[j]];
-            for (const std::uint32_t j : twos) {
-                if (j >= i) break;
-                const size_t c = pairs[j].first, d = pairs[j].second;
-                if (linkage == Linkage::complete) to[j] = std::max(from[c], from[d]);
-                else if (linkage == Linkage::weighted) to[j] = 0.5 * (from[c] + from[d]);
-                else to[j] = (known.weight[c] * from[c] + known.weight[d] * from[d]) / (known.weight[c] + known.weight[d]);
-            }
-        }
-    });
-    return table;
-}
-
-// All merges of clusters whose distances are in a table, which is used up.
+// All merges of clusters by a reducible linkage, from a table of distances, which is used up.
 inline void merge_all(Tabled& clusters, std::vector<Merge>& merges, Team& team) {
     const auto& known = clusters.known;
-    const bool rounds = clusters.linkage == Linkage::complete || clusters.linkage == Linkage::average || clusters.linkage == Linkage::weighted;
-    PairTable free;
     while (known.size() > 1) {
         const size_t m = known.size();
-        if (m <= FEW || !rounds) {
-            chain(clusters, m <= FEW ? 1 : m / 2, merges);
-            continue;
+        if (m <= FEW) {
+            chain(clusters, 1, merges);
+            break;
         }
         const Pairing pairing = nearest_to_one_another(clusters.kernels, m, team, [&](size_t first, size_t count, size_t begin, size_t end, double*) {
             return DistanceBlock{clusters.table.data, 0, first, count, begin, end};
@@ -141,30 +93,71 @@ inline void merge_all(Tabled& clusters, std::vector<Merge>& merges, Team& team) 
             chain(clusters, m / 2, merges);
             continue;
         }
-        const PairTable& table = clusters.table;
-        PairTable next = merged_table(clusters.kernels, clusters.linkage, pairing, known, team, std::move(free),
-                                      [&](size_t begin, size_t end, double* scratch, const double** of) {
-            for (size_t i = begin; i < end; ++i) {
-                const auto& pair = pairing.pairs[i];
-                double* first = scratch + (i - begin) * m;
-                of[2 * (i - begin)] = first;
-                of[2 * (i - begin) + 1] = table.row(pair.second);
-                if (!pair.two) continue;
-                std::memcpy(first, table.row(pair.first), pair.first * sizeof(double));
-                first[pair.first] = 0.0;
-                for (size_t x = pair.first + 1; x < pair.second; ++x) first[x] = table.at(x, pair.first);
-            }
-        });
-        free = std::exchange(clusters.table, std::move(next));
-        note(pairing, clusters.known, merges);
+        std::vector<size_t> left;
+        for (const auto& pair : pairing.pairs) {
+            left.push_back(pair.second);
+            if (!pair.two) continue;
+            leave_if_stopped();
+            merges.push_back({known.row[pair.first], known.row[pair.second], pair.height});
+            clusters.join(pair.first, pair.second, pair.height);
+        }
+        clusters.keep(left);
     }
+}
+
+// The distances of clusters of one or two rows, from the rows.
+inline PairTable table_of_pairs(const LinkageKernels& kernels, Linkage linkage, Rows<const double> rows, const Packed& packed,
+                                const Distance& distance, const Pairing& pairing, const Known& known, Team& team) {
+    constexpr size_t STEP = 4;  // clusters at a time
+    const auto& pairs = pairing.pairs;
+    const size_t left = pairs.size(), p = rows.p, stride = packed.blocks() * SIDE;
+    PairTable table(left);
+    std::vector<std::uint32_t> place, twos;  // of the second row of each; clusters of two
+    for (size_t j = 0; j < left; ++j) {
+        place.push_back(static_cast<std::uint32_t>(pairs[j].second));
+        if (pairs[j].two) twos.push_back(static_cast<std::uint32_t>(j));
+    }
+    struct Scratch {
+        std::vector<double> queries, away, joined;
+    };
+    std::vector<Scratch> scratch(team.size());
+    for (Scratch& one : scratch) one.queries.resize(2 * STEP * p), one.away.resize(2 * STEP * stride), one.joined.resize(stride);
+    team.each((left + STEP - 1) / STEP, [&](size_t k, size_t t) {
+        leave_if_stopped();
+        Scratch& at = scratch[t];
+        const size_t begin = k * STEP, end = std::min(left, begin + STEP);
+        size_t count = 0;
+        for (size_t i = begin; i < end; ++i)
+            for (size_t side = 0; side <= pairs[i].two; ++side)  // the second, then the first
+                std::memcpy(&at.queries[count++ * p], rows[side ? pairs[i].first : pairs[i].second], p * sizeof(double));
+        kernels.away(packed.view(), at.queries.data(), count, 0, (pairs[end - 1].second + SIDE - 1) / SIDE, distance, at.away.data(), stride);
+        const double* from = at.away.data();
+        for (size_t i = begin; i < end; ++i, from += stride) {
+            const double* of = from;
+            if (pairs[i].two) {
+                const Joined joined{linkage, known.weight[pairs[i].first], known.weight[pairs[i].second], pairs[i].height};
+                kernels.join(joined, from + stride, from, known.weight.data(), pairs[i].second, at.joined.data());
+                of = at.joined.data(), from += stride;
+            }
+            double* to = table.row(i);
+            for (size_t j = 0; j < i; ++j) to[j] = of[place[j]];
+            for (const std::uint32_t j : twos) {
+                if (j >= i) break;
+                const size_t c = pairs[j].first, d = pairs[j].second;
+                if (linkage == Linkage::complete) to[j] = std::max(of[c], of[d]);
+                else if (linkage == Linkage::weighted) to[j] = 0.5 * (of[c] + of[d]);
+                else to[j] = (known.weight[c] * of[c] + known.weight[d] * of[d]) / (known.weight[c] + known.weight[d]);
+            }
+        }
+    });
+    return table;
 }
 
 // The same from rows whose distances are in no table yet: the first round needs none, and leaves fewer clusters to it.
 inline void merge_rows(const LinkageKernels& kernels, Linkage linkage, Rows<const double> rows, Known known, const Distance& distance,
                        std::vector<Merge>& merges, Team& team) {
     const Packed packed(rows);
-    const size_t n = rows.n, p = rows.p;
+    const size_t n = rows.n;
     Pairing pairing;
     for (size_t i = 0; i < n; ++i) pairing.pairs.push_back({i, i, 0.0, false});
     if (n > FEW && reducible(linkage)) {
@@ -174,20 +167,7 @@ inline void merge_rows(const LinkageKernels& kernels, Linkage linkage, Rows<cons
         });
         if (found.pays()) pairing = std::move(found);
     }
-    PairTable table = merged_table(kernels, linkage, pairing, known, team, PairTable(), [&](size_t begin, size_t end, double* scratch, const double** of) {
-        const size_t stride = packed.blocks() * SIDE;
-        std::vector<double> queries(2 * (end - begin) * p);
-        size_t count = 0;
-        for (size_t i = begin; i < end; ++i)
-            for (size_t side = 0; side < 2; ++side) {
-                const auto& pair = pairing.pairs[i];
-                of[2 * (i - begin) + side] = scratch + count * stride;
-                if (side == 0 && !pair.two) continue;
-                std::memcpy(queries.data() + count++ * p, rows[side ? pair.second : pair.first], p * sizeof(double));
-            }
-        const size_t blocks = (pairing.pairs[end - 1].second + SIDE - 1) / SIDE;
-        kernels.away(packed.view(), queries.data(), count, 0, blocks, distance, scratch, stride);
-    });
+    PairTable table = table_of_pairs(kernels, linkage, rows, packed, distance, pairing, known, team);
     note(pairing, known, merges);
     Tabled clusters(kernels, linkage, std::move(table), std::move(known));
     if (reducible(linkage)) merge_all(clusters, merges, team);

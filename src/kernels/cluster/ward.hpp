@@ -39,10 +39,10 @@ inline void merge_by_ward(const LinkageKernels& kernels, Rows<const double> rows
     }
     const size_t m = clusters.known.size();
     PairTable table(m);
-    std::vector<double> away(clusters.packed.blocks() * SIDE), gone(m, 0.0);
+    std::vector<double> away(clusters.packed.blocks() * SIDE);
     for (size_t i = 1; i < m; ++i) {
         if (i % ROWS == 0) leave_if_stopped();
-        clusters.away(i, gone, away.data());
+        clusters.away(i, away.data());
         std::memcpy(table.row(i), away.data(), i * sizeof(double));
     }
     Tabled few(kernels, Linkage::ward, std::move(table), std::move(clusters.known));
