@@ -137,6 +137,21 @@ Doubles tree_of_graph(Integers first, Integers second, Vector length, std::int64
     return tree.array;
 }
 
+// The tree of single linkage from the edges of a shortest tree that connects all rows, in any order.
+Doubles tree_of_edges(Integers first, Integers second, Vector length) {
+    const size_t edges = first.size(0);
+    require(second.size(0) == edges && length.size(0) == edges, "there must be two rows and a length for each edge");
+    std::vector<Merge> merges;
+    for (size_t e = 0; e < edges; ++e) {
+        const std::int64_t a = first.data()[e], b = second.data()[e];
+        require(a >= 0 && b >= 0 && a != b && static_cast<size_t>(std::max(a, b)) <= edges, "an edge must be between two rows");
+        merges.push_back({a, b, length.data()[e]});
+    }
+    Output tree = unfilled(edges, size_t{4});
+    unlocked([&] { tell_tree(merges, true, tree.data); });
+    return tree.array;
+}
+
 // (queries, rows): their distances.
 Doubles between(Matrix queries, Matrix rows, std::int64_t apart, double power, bool root) {
     const Distance distance = distance_of(apart, power, root);
@@ -166,6 +181,7 @@ NB_MODULE(_linkage, m) {
     m.def("tree_of_rows", &tree_of_rows, "rows"_a.noconvert(), "linkage"_a, "weights"_a.noconvert(), "apart"_a, "power"_a, "root"_a, "threads"_a);
     m.def("tree_of_graph", &tree_of_graph, "first"_a.noconvert(), "second"_a.noconvert(), "length"_a.noconvert(), "linkage"_a,
           "weights"_a.noconvert(), "rows"_a.noconvert());
+    m.def("tree_of_edges", &tree_of_edges, "first"_a.noconvert(), "second"_a.noconvert(), "length"_a.noconvert());
     m.def("between", &between, "queries"_a.noconvert(), "rows"_a.noconvert(), "apart"_a, "power"_a, "root"_a);
     m.def("use_level", &use_level, "name"_a);
 }

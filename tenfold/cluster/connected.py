@@ -9,9 +9,10 @@ import scipy.sparse
 from scipy.sparse.csgraph import connected_components
 
 from tenfold import _linkage
-from tenfold.cluster.linkage import LINKAGES, Distances
+from tenfold.cluster.linkage import LINKAGES, LONG, Distances
 from tenfold.core.data import Array
 from tenfold.core.errors import BadInput, BadParameter, DataWarning, warn
+from tenfold.core.threads import while_listening
 
 
 def grown_connected(distances: Distances, X: Array, graph: Any, method: str, w: Array) -> tuple[Array, int]:
@@ -32,7 +33,9 @@ def grown_connected(distances: Distances, X: Array, graph: Any, method: str, w: 
         first, second = np.append(first, more[:, 0]), np.append(second, more[:, 1])
     rows = np.ascontiguousarray(X, dtype=np.float64) if method == "ward" else np.empty((0, 1))
     length = np.zeros(len(first)) if method == "ward" else _lengths(distances, first, second)
-    return _linkage.tree_of_graph(first, second, length, LINKAGES.index(method), np.ascontiguousarray(w), rows), int(pieces)
+    number, weights = LINKAGES.index(method), np.ascontiguousarray(w, dtype=np.float64)
+    tree = while_listening(len(first) > 100 * LONG, lambda: _linkage.tree_of_graph(first, second, length, number, weights, rows))
+    return tree, int(pieces)
 
 
 def check_connected(method: str) -> None:

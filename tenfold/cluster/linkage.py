@@ -15,6 +15,7 @@ from tenfold.core.data import Array
 from tenfold.core.engine import lent_threads
 from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.memory import check_memory
+from tenfold.core.threads import while_listening
 from tenfold.gate.containers import as_table
 from tenfold.gate.targets import as_weights
 from tenfold.near.measures import Measure, measure_of
@@ -24,6 +25,7 @@ LINKAGES = ("single", "complete", "average", "weighted", "ward", "centroid", "me
 OF_CENTRES = ("ward", "centroid", "median")
 AS_SUMMED = ("sqeuclidean", "manhattan", "chebyshev")  # metrics that tell the sum as it is
 ROWS_AT_ONCE = 256
+LONG = 2000  # rows; with more than these Ctrl-C is listened to while they are merged
 FEW = 1024  # rows that are merged by chains alone, from their distances as SciPy computes them
 INSTEAD = "use linkage='single' or 'ward', which keep no table of distances, KMeans, or a sample of the rows"
 
@@ -111,7 +113,8 @@ class Distances:
         assert self.measure is not None and self.rows is not None
         if self.measure.apart is not None:
             root = self.measure.told is np.sqrt
-            found = _linkage.pairs(self.rows, self.measure.apart, self.measure.power, root, threads)
+            rows, apart, power = self.rows, self.measure.apart, self.measure.power
+            found = while_listening(self.n > LONG, lambda: _linkage.pairs(rows, apart, power, root, threads))
             if not root and self.measure.name not in AS_SUMMED:
                 for start in range(0, len(found), 1 << 20):
                     found[start : start + (1 << 20)] = self.measure.told(found[start : start + (1 << 20)])
@@ -153,14 +156,15 @@ def grown(distances: Distances, method: str, w: Array) -> Array:
                 if method == "ward" and n > FEW:  # what is left of large means would be lost in the centres
                     rows = np.ascontiguousarray(rows - rows.mean(axis=0))
                 if method == "single" or root or measure.name in AS_SUMMED:
-                    Z = _linkage.tree_of_rows(rows, number, w, measure.apart, measure.power, root, threads)
+                    apart, power = measure.apart, measure.power
+                    Z = while_listening(n > LONG, lambda: _linkage.tree_of_rows(rows, number, w, apart, power, root, threads))
                     if method == "single":
                         Z[:, 2] = measure.told(Z[:, 2])
                     return Z
             pairs = distances.pairs(threads)
             if method == "ward" and (w != 1).any():
                 raise BadInput("linkage='ward' with weights needs rows, not distances")
-            return _linkage.tree_of_pairs(pairs, number, w, threads)
+            return while_listening(n > LONG, lambda: _linkage.tree_of_pairs(pairs, number, w, threads))
         except OverflowError:
             raise BadInput("a distance is not finite: scale the columns of X down, as StandardScaler does") from None
 

@@ -11,6 +11,7 @@ import pandas
 import scipy.sparse
 
 import tenfold
+from tenfold import _linkage
 from tenfold.core import data
 from tenfold.evaluate import attributions, calibration_curve, isotonic_regression, roc_auc_score
 from tenfold.tree.boosting import training
@@ -256,6 +257,7 @@ LINKAGE: Fits = {
     "ward by centres": lambda: tenfold.linkage(X[:1100], "ward"),
     "average": lambda: tenfold.linkage(X[:1100], "average"),
     "single": lambda: tenfold.linkage(SMALL),
+    "edges": lambda: _linkage.tree_of_edges(np.arange(199), np.arange(1, 200), SHORT[1:]),
     "centroid": lambda: tenfold.linkage(SMALL, "centroid"),
     "distances": lambda: tenfold.linkage(np.abs(SHORT - SHORT[:, None]), "complete", "precomputed"),
     "neighbours": lambda: tenfold.AgglomerativeClustering(3, connectivity=np.ones((200, 200))).fit(SMALL).predict(SMALL[:9]),
