@@ -40,8 +40,8 @@ def draw_dendrogram(tree: Any, clusters: int | None = None, most: int = 30, name
         a, b = (int(one) for one in Z[made - n, :2])
         height, low = Z[made - n, 2], [Z[one - n, 2] if one >= n and one >= first else 0.0 for one in (a, b)]
         colour = COLOURS[group[made] % len(COLOURS)] if made in group else GREY
-        x = [place[a], place[a], place[b], place[b]]
-        ax.plot(x, [low[0], height, height, low[1]], color=colour, linewidth=1.2, solid_joinstyle="miter")
+        across = [place[a], place[a], place[b], place[b]]
+        ax.plot(across, [low[0], height, height, low[1]], color=colour, linewidth=1.2, solid_joinstyle="miter")
         for one, x, bottom in ((a, place[a], low[0]), (b, place[b], low[1])):
             if one in group and made not in group:  # a cluster, whose line upwards goes beyond it
                 ax.plot([x, x], [bottom, min(height, _cut_at(Z, n, k))], color=COLOURS[group[one] % len(COLOURS)], linewidth=1.2)
