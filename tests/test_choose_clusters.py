@@ -74,6 +74,7 @@ def test_every_route_gives_the_same(tmp_path: Path) -> None:
         found = tenfold.choose_clusters(given, most=4)
         assert found.clusters == 3
         np.testing.assert_allclose(found.table["gap"], expected.table["gap"], rtol=1e-9)
+    assert tenfold.choose_clusters(iter(np.array_split(X, 3)), most=4).clusters == 3  # one pass is enough
     with tenfold.engine(tenfold.Threads(3)):
         np.testing.assert_array_equal(tenfold.choose_clusters(X, most=4).table["strength"], expected.table["strength"])
 
