@@ -67,4 +67,21 @@ MEAN_SHIFT = Workload(
     judgement=SAME_GROUPS,
 )
 
-WORKLOADS = (DBSCAN, MEAN_SHIFT)
+
+
+def _hdbscan(name: str, n: int, p: int) -> Workload:
+    options = {"min_cluster_size": 20, "min_samples": 10}
+    return Workload(
+        name=name,
+        about=f"HDBSCAN, {n // 1000}k x {p}, 20 blobs; clusters of 20 rows, neighbourhoods of 10",
+        make=lambda shrink: _blobs(make.shrunk(n, shrink), p, 20, 8.0, 37),
+        contenders=(
+            _contender("tenfold HDBSCAN", "tenfold.HDBSCAN", "tenfold", **options),
+            _contender("sklearn", "sklearn.cluster.HDBSCAN", slow=n > 20_000, copy=False, n_jobs=2, **options),
+            _contender("hdbscan", "hdbscan.HDBSCAN", core_dist_n_jobs=2, min_cluster_size=20, min_samples=9),  # without the row itself
+        ),
+        judgement=Judgement("ARI", higher=True, tolerance=0.01),  # rows at ties of distances may go either way
+    )
+
+
+WORKLOADS = (DBSCAN, MEAN_SHIFT, _hdbscan("hdbscan", 50_000, 2), _hdbscan("hdbscan_d10", 10_000, 10))

@@ -2,6 +2,7 @@
 #include "kernels/cluster/dense_rows.hpp"
 #include "kernels/cluster/density_kernels.hpp"
 #include "kernels/cluster/mean_shift.hpp"
+#include "kernels/cluster/reach.hpp"
 
 namespace tenfold {
 
@@ -13,6 +14,9 @@ extern const DensityKernels TENFOLD_NAMED(TENFOLD_LEVEL){
     .join_dense = TENFOLD_LEVEL::join_dense,
     .label_border = TENFOLD_LEVEL::label_border,
     .shift = TENFOLD_LEVEL::shift,
+    .find_cores = TENFOLD_LEVEL::find_cores,
+    .find_edges = TENFOLD_LEVEL::find_edges,
+    .grow_tree = TENFOLD_LEVEL::grow_tree,
 };
 
 }  // namespace tenfold

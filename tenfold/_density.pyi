@@ -32,4 +32,32 @@ def mean_shift(
     most_steps: int,
     threads: int,
 ) -> tuple[numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.float64], numpy.typing.NDArray[numpy.int64]]: ...
+def reach_tree(
+    rows: numpy.typing.NDArray[numpy.float64],
+    weight: numpy.typing.NDArray[numpy.float64],
+    least: float,
+    scale: float,
+    apart: int,
+    power: float,
+    by_groups: bool,
+    threads: int,
+) -> tuple[
+    numpy.typing.NDArray[numpy.float64],
+    numpy.typing.NDArray[numpy.int64],
+    numpy.typing.NDArray[numpy.int64],
+    numpy.typing.NDArray[numpy.float64],
+]: ...
+def condense(
+    first: numpy.typing.NDArray[numpy.int64],
+    second: numpy.typing.NDArray[numpy.int64],
+    height: numpy.typing.NDArray[numpy.float64],
+    weight: numpy.typing.NDArray[numpy.float64],
+    core: numpy.typing.NDArray[numpy.float64],
+    least: float,
+) -> tuple[
+    numpy.typing.NDArray[numpy.int64],
+    numpy.typing.NDArray[numpy.int64],
+    numpy.typing.NDArray[numpy.float64],
+    numpy.typing.NDArray[numpy.float64],
+]: ...
 def use_level(name: str) -> bool: ...

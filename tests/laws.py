@@ -39,6 +39,7 @@ NOT_AN_ANSWER = {
     "others_", "final_estimator_", "best_estimator_", "regressor_", "transformer_", "oob_prediction_", "oob_decision_function_",
     "core_sample_indices_",
     "negative_outlier_factor_", "sample_indices_",
+    "core_sample_indices_", "probabilities_",
 }  # fmt: skip
 VERBS = ("predict", "predict_proba", "predict_log_proba", "decision_function", "transform", "score_samples")
 

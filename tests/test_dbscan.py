@@ -119,6 +119,8 @@ def test_tables_that_are_no_clusters() -> None:
     np.testing.assert_array_equal(tenfold.DBSCAN(eps=1e6).fit(table(300, 2)).labels_, 0)
     zeros = np.array([[0.0, 0.0], [1.0, 0.0], [2.0, 0.0], [0.0, 3.0]])
     np.testing.assert_array_equal(tenfold.DBSCAN(eps=0.5, min_samples=2, metric="cosine").fit(zeros).labels_, [-1, 0, 0, -1])
+    some = np.vstack([np.zeros((9, 2)), np.random.default_rng(0).normal(size=(91, 2))])  # rows without a direction are far from all
+    same(some, eps=0.01, min_samples=3, metric="cosine")
     far = table(300, 2) * 1e90
     np.testing.assert_array_equal(tenfold.DBSCAN(eps=0.3e90).fit(far).labels_, tenfold.DBSCAN(eps=0.3).fit(table(300, 2)).labels_)
     for metric in ("nothing", int, 3):

@@ -105,3 +105,52 @@ def test_mean_shift(level: str, gaussian: bool) -> None:
             np.testing.assert_allclose(again, rest, rtol=0, atol=1e-8)
     with pytest.raises(ValueError):
         _density.mean_shift(X, NO_WEIGHTS, points[:, :1].copy(), 1.0, 0.0, 0.0, 1, 1)
+
+
+@pytest.mark.parametrize("apart", range(4))
+@pytest.mark.parametrize("by_groups", [False, True])
+def test_trees_of_mutual_reachability(level: str, apart: int, by_groups: bool) -> None:
+    rng = np.random.default_rng(apart)
+    for n, p, least, scale in ((1, 1, 1, 1.0), (2, 1, 2, 1.0), (60, 2, 4, 1.0), (300, 2, 5, 1.7), (300, 3, 1, 0.4), (150, 12, 8, 1.0)):
+        X = np.round(rng.normal(size=(n, p)), 2)
+        for w in (NO_WEIGHTS, rng.uniform(0.2, 3, n)):
+            away = sums(X, X, apart)
+            order = np.argsort(away, axis=1, kind="stable")
+            heavy = np.cumsum((w if len(w) else np.ones(n))[order], axis=1)
+            last = np.minimum((heavy < least * (1 - 1e-12)).sum(axis=1), n - 1)
+            core = away[np.arange(n), order[np.arange(n), last]]
+            reach = np.maximum(np.maximum(away * scale, core[:, None]), core[None, :])
+            lengths, found = [], {0}
+            nearest = reach[0].copy()
+            while len(found) < n:
+                nearest[list(found)] = np.inf
+                here = int(nearest.argmin())
+                lengths.append(nearest[here])
+                found.add(here)
+                nearest = np.minimum(nearest, reach[here])
+            for threads in (1, 3):
+                cores, first, second, length = _density.reach_tree(X, w, float(least), scale, apart, 3.0, by_groups, threads)
+                np.testing.assert_allclose(cores, core, rtol=1e-12, atol=1e-14)
+                np.testing.assert_allclose(np.sort(length), np.sort(lengths), rtol=1e-12, atol=1e-14)
+                np.testing.assert_allclose(length, reach[first, second], rtol=1e-12, atol=1e-14)
+                parts = connected_components(np.bincount(first * n + second, minlength=n * n).reshape(n, n), directed=False)[0]
+                assert parts == 1
+
+
+def test_condensed_trees_by_hand() -> None:
+    """Rows 0-2 and 3-5 are clusters of three, which merge at 4; row 6 joins at 8."""
+    first, second = np.array([0, 1, 3, 4, 2, 5]), np.array([1, 2, 4, 5, 3, 6])
+    height, core = np.array([1.0, 1.0, 2.0, 2.0, 4.0, 8.0]), np.zeros(7)
+    parent, child, at, weight = _density.condense(first, second, height, NO_WEIGHTS, core, 3.0)
+    found = {(int(a), int(b)): (c, d) for a, b, c, d in zip(parent, child, at, weight, strict=True)}
+    assert found == {
+        (7, 6): (1 / 8, 1), (7, 8): (1 / 4, 3), (7, 9): (1 / 4, 3),
+        (8, 0): (1, 1), (8, 1): (1, 1), (8, 2): (1, 1), (9, 3): (1 / 2, 1), (9, 4): (1 / 2, 1), (9, 5): (1 / 2, 1),
+    }  # fmt: skip
+    for bad in ((first, second, height[:-1]), (first, second + 9, height), (first, first, height)):
+        with pytest.raises(ValueError):
+            _density.condense(*bad, NO_WEIGHTS, core, 3.0)
+    X = np.zeros((3, 2))
+    for least, scale, apart in ((-1.0, 1.0, 0), (1.0, 0.0, 0), (1.0, 1.0, 4)):
+        with pytest.raises(ValueError):
+            _density.reach_tree(X, NO_WEIGHTS, least, scale, apart, 2.0, True, 1)

@@ -5,6 +5,7 @@ PUBLIC = {
     "linkage": "linkage",
     "AgglomerativeClustering": "agglomerative",
     "DBSCAN": "dbscan",
+    "HDBSCAN": "hdbscan",
     "KMeans": "kmeans",
     "KMedoids": "kmedoids",
     "MeanShift": "mean_shift",

@@ -9,7 +9,7 @@ import numpy as np
 
 from tenfold._density import RowGroups, dense_groups
 from tenfold.base.estimator import Clusterer, Estimator, map_rows
-from tenfold.cluster.near_core import check_distances, index_of, is_precomputed, nearest_of, search_of
+from tenfold.cluster.near_core import check_distances, index_of, is_precomputed, nearest_of, search_of, two_sided
 from tenfold.core import ops
 from tenfold.core.data import Array, Arrays, Source
 from tenfold.core.engine import lent_threads
@@ -136,7 +136,7 @@ class DBSCAN(Clusterer, Estimator):
 def groups_of_rows(index: NeighborIndex, weights: Array, eps: float, least: float) -> tuple[Array, Array]:
     """Whether each row is a core row, and its label."""
     measure = index.measure
-    if index.method_ == "tree":
+    if index.method_ == "tree" and not two_sided(index):
         assert measure.apart is not None
         with lent_threads() as threads:
             dense, labels = dense_groups(index.X, weights, measure.summed(eps), float(least), measure.apart, measure.power, threads)

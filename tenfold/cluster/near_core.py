@@ -33,6 +33,11 @@ def index_of(rows: Array, metric: Any, p: float | None = None, params: dict[str,
     return NeighborIndex(rows, metric, p=2.0 if p is None else p, metric_params=params or None)
 
 
+def two_sided(index: NeighborIndex) -> bool:
+    """Whether a row as a query is not where it is as a row: those without a direction are one unit away from all, themselves too."""
+    return index.measure.name in ("cosine", "correlation") and bool((index.X[:, -2:] != 0).any())
+
+
 def check_distances(table: Any) -> None:
     """Distances between rows are not negative."""
     values = table.data if hasattr(table, "tocsr") else table

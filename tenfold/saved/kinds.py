@@ -166,5 +166,6 @@ LEARNERS: dict[int, str] = {
     191: "SoftKMeans",
     192: "CondensedNearestNeighbor",
     193: "EditedNearestNeighbors",
+    194: "HDBSCAN",
 }
 NUMBER_OF_LEARNER = {name: number for number, name in LEARNERS.items()}

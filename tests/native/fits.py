@@ -268,6 +268,8 @@ DENSITY: Fits = {
     "DBSCAN": lambda: tenfold.DBSCAN(1.5).fit(SMALL).predict(SMALL[:9]),
     "MeanShift": lambda: tenfold.MeanShift(bandwidth=1.5).fit(SMALL).cluster_centers_,
     "MeanShift, Gaussian": lambda: tenfold.MeanShift(kernel="gaussian", bin_seeding=True).fit(SMALL, sample_weight=WEIGHTS).predict(SMALL),
+    "HDBSCAN": lambda: tenfold.HDBSCAN(metric="manhattan").fit(SMALL, sample_weight=WEIGHTS).predict(SMALL[:9]),
+    "HDBSCAN, row by row": lambda: tenfold.HDBSCAN(store_centers="both").fit(WIDE[:200]).labels_,
     "DBSCAN, all rows": lambda: tenfold.DBSCAN(9.0).fit(WIDE[:200]).labels_,
 }
 

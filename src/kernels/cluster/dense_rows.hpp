@@ -71,17 +71,6 @@ struct Bordering {
     TENFOLD_INLINE void left(size_t) const {}
 };
 
-// Calls work(query, place) for the rows of some leaves.
-template <class Work>
-TENFOLD_INLINE void each_row(const TreeView& tree, Leaves leaves, Work&& work) {
-    Scratch<double> query(tree.p);
-    for (size_t leaf = leaves.begin; leaf < leaves.end && !stopped(); ++leaf)
-        for (size_t i = 0; i < tree.start[leaf + 1] - tree.start[leaf]; ++i) {
-            read_row(tree, leaf, i, query.data());
-            work(query.data(), static_cast<Place>(tree.start[leaf] + i));
-        }
-}
-
 inline void find_dense(const TreeView& tree, Leaves leaves, const double* weight, Near near, double least, std::uint8_t* dense) {
     with_measure(near.apart, near.power, [&]<Apart A>(const Measure<A>& measure) {
         GuidedSearch<A, Weighing> search(tree, measure);

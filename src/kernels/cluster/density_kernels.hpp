@@ -33,6 +33,24 @@ struct Kernel {
     std::int64_t most_steps;
 };
 
+// An edge to a row of another group; `other` is -1 where none is known but that it is at least so long.
+struct Edge {
+    double length;
+    std::int64_t low, high;  // numbers of its rows
+    Place other;
+};
+
+// A round of Boruvka's algorithm. Lengths are in the unit of sums; distances times `scale` are compared with cores.
+struct Reach {
+    double scale, unscale;       // unscale: a little more than 1 / scale
+    const double* core;          // of each row, by place
+    const double* least_core;    // of the rows of each node
+    const std::int64_t* number;  // of each row
+    const Place *group, *one;    // of each row; of each node whose rows are all of one group, else MANY_GROUPS
+    double* shortest;            // edge of each group so far
+    Edge* edge;                  // of each row
+};
+
 struct DensityKernels {
     // Whether the rows within the radius of each weigh `least` or more.
     void (*find_dense)(const TreeView& tree, Leaves leaves, const double* weight, Near near, double least, std::uint8_t* dense);
@@ -44,6 +62,13 @@ struct DensityKernels {
     // Moves points begin .. end - 1 until they rest: then the weight of the rows around each, and how many steps it took before.
     void (*shift)(const TreeView& tree, const NodeSums& nodes, const Kernel& kernel, size_t begin, size_t end, double* points,
                   double* weight, std::int64_t* steps);
+    // How far around each row, itself included, rows weigh `least`.
+    void (*find_cores)(const TreeView& tree, Leaves leaves, Near near, const double* weight, double least, size_t n, double* core);
+    // The shortest edge of each row to another group, where it may be the shortest of its group.
+    void (*find_edges)(const TreeView& tree, Leaves leaves, Near near, const Reach& all);
+    // The same tree row by row, from the row at place 0: n - 1 lengths, and the rows in the order in which they are reached.
+    void (*grow_tree)(const TreeView& tree, Near near, size_t n, const double* core, double scale, double* nearest, Place* from,
+                      std::uint8_t* gone, double* length, Place* order);
 };
 
 extern const DensityKernels density_baseline;

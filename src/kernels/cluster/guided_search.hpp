@@ -1,6 +1,7 @@
 // A search through a k-d tree in which somebody else knows which nodes need not be seen, as those whose rows are all of one group.
 #pragma once
 
+#include "kernels/cluster/density_kernels.hpp"
 #include "kernels/near/tree_search.hpp"
 
 namespace tenfold::TENFOLD_LEVEL {
@@ -8,6 +9,17 @@ namespace tenfold::TENFOLD_LEVEL {
 // A row of a leaf as a query.
 TENFOLD_INLINE void read_row(const TreeView& tree, size_t leaf, size_t i, double* row) {
     for (size_t j = 0; j < tree.p; ++j) row[j] = tree.values[(leaf * tree.p + j) * LEAF + i];
+}
+
+// Calls work(query, place) for the rows of some leaves.
+template <class Work>
+TENFOLD_INLINE void each_row(const TreeView& tree, Leaves leaves, Work&& work) {
+    Scratch<double> query(tree.p);
+    for (size_t leaf = leaves.begin; leaf < leaves.end && !stopped(); ++leaf)
+        for (size_t i = 0; i < tree.start[leaf + 1] - tree.start[leaf]; ++i) {
+            read_row(tree, leaf, i, query.data());
+            work(query.data(), static_cast<Place>(tree.start[leaf] + i));
+        }
 }
 
 // Asks its guide: `reach()`, beyond which nothing is wanted; `passes(node, away)`, whether a node whose box is `away` may be left
