@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.sparse
 import sklearn.cluster
 from sklearn.datasets import load_iris, load_wine
 
@@ -80,6 +81,15 @@ def test_distances_that_the_user_gives() -> None:
         tenfold.HDBSCAN(metric="precomputed").fit(D + np.triu(D))
     with pytest.raises(tenfold.BadInput, match="below 0"):
         tenfold.HDBSCAN(metric="precomputed").fit(-D)
+    near = scipy.sparse.csr_matrix(np.where(D < 6, D, 0.0))  # what is not stored is far
+    stored = tenfold.HDBSCAN(metric="precomputed", min_samples=1).fit(near)
+    np.testing.assert_array_equal(stored.labels_, tenfold.HDBSCAN(min_samples=1).fit(X).labels_)
+    with pytest.raises(tenfold.BadInput, match="disconnected graph"):
+        tenfold.HDBSCAN(metric="precomputed", min_samples=1).fit(scipy.sparse.block_diag([near, near], format="csr"))
+    with pytest.raises(tenfold.BadInput, match="fewer than 140 neighbors"):
+        tenfold.HDBSCAN(metric="precomputed", min_samples=140).fit(near)
+    with pytest.raises(tenfold.BadParameter, match="not a valid metric for a KDTree"):
+        tenfold.HDBSCAN(metric="cosine", algorithm="kd_tree").fit(X)
     with pytest.raises(tenfold.BadParameter, match="Cannot store centers"):
         tenfold.HDBSCAN(metric="precomputed", store_centers="medoid").fit(D)
 

@@ -14,16 +14,21 @@ from tenfold.base import check
 from tenfold.base.estimator import Clusterer, Estimator, map_rows
 from tenfold.cluster.condensed import Condensed, chosen_by_mass, labelled, leaves_of, no_smaller
 from tenfold.cluster.near_core import check_distances, index_of, is_precomputed, search_of
-from tenfold.cluster.spanning import from_row_zero, span_distances, span_rows
+from tenfold.cluster.spanning import from_row_zero, span_distances, span_rows, told_distances, with_gaps
 from tenfold.core import ops
 from tenfold.core.data import Array, Arrays, Source
 from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.learned import learned
 from tenfold.core.learning import Keep, Learner
 from tenfold.core.params import estimator, param
-from tenfold.near.pairs import check_symmetric, distances
+from tenfold.near.pairs import distances
 
 NO_WEIGHTS = np.empty(0)
+OF_BOXES = ("euclidean", "l2", "minkowski", "p", "manhattan", "cityblock", "l1", "chebyshev", "infinity")
+OF_BALLS = (
+    *OF_BOXES, "seuclidean", "mahalanobis", "hamming", "canberra", "braycurtis", "jaccard", "dice", "rogerstanimoto", "russellrao",
+    "sokalsneath", "haversine",
+)  # fmt: skip
 
 
 @estimator
@@ -77,7 +82,9 @@ class HDBSCAN(Clusterer, Estimator):
     metric_params: dict[str, Any] | None = param(default=None, doc="what the metric takes besides: p, w, V, VI")
     alpha: float = param(default=1.0, above=0, doc="distances between rows are divided by it")
     algorithm: str = param(
-        default="auto", one_of=("auto", "brute", "kd_tree", "ball_tree"), doc="no effect: all of them find the same tree"
+        default="auto",
+        one_of=("auto", "brute", "kd_tree", "ball_tree"),
+        doc="a tree refuses metrics that it has no bounds for; all find the same",
     )
     leaf_size: int = param(default=40, at_least=1, doc="no effect: leaves of the tree have 16 rows")
     n_jobs: int | None = param(default=None, doc="no effect: use tenfold.threads(n)")
@@ -105,7 +112,8 @@ class HDBSCAN(Clusterer, Estimator):
     def _learn(self, source: Source) -> Learner[dict[str, Any]]:
         if is_precomputed(self.metric) and self.store_centers is not None:
             raise BadParameter("Cannot store centers when using a precomputed distance matrix: they would be rows")
-        X, _, w = yield Keep()
+        check_algorithm(self.algorithm, self.metric)
+        X, _, w = yield Keep(sparse=is_precomputed(self.metric))
         n, least = X.shape[0], self.min_cluster_size if self.min_samples is None else self.min_samples
         if n < 2:
             raise BadInput("n_samples=1 while HDBSCAN requires more than one sample")
@@ -113,9 +121,8 @@ class HDBSCAN(Clusterer, Estimator):
             raise BadInput(f"min_samples ({least}) must be at most the number of samples in X ({n})")
         weights = np.asarray(w, dtype=np.float64) if (w != 1).any() else NO_WEIGHTS
         if is_precomputed(self.metric):
-            table = np.asarray(ops.dense(X), dtype=np.float64)
-            check_distances(table)
-            check_symmetric(table, "X")
+            check_distances(X)
+            table = told_distances(X, least)
             spanned, rows = span_distances(table / self.alpha, weights, least), np.empty((n, 0))
         else:
             rows = np.array(ops.dense(X), dtype=np.float64)
@@ -171,7 +178,7 @@ class HDBSCAN(Clusterer, Estimator):
         m = len(self._cores)
         k = min(max(2 * least, 2), m)
         if is_precomputed(self.metric):
-            table = ops.dense(X) / self.alpha
+            table = with_gaps(X) / self.alpha
             near = np.argsort(table, axis=1, kind="stable")[:, :k]
             away = np.take_along_axis(table, near, axis=1)
         else:
@@ -202,7 +209,7 @@ class HDBSCAN(Clusterer, Estimator):
         number = np.full(len(large), -1)
         order = [one for one in dict.fromkeys(part.tolist()) if large[one]]
         number[order] = np.arange(len(order))
-        return number[part]
+        return np.asarray(number[part])
 
     def _objection(self) -> str | None:
         if self._row_labels.size and self._row_labels.max() >= len(self._births):
@@ -210,3 +217,13 @@ class HDBSCAN(Clusterer, Estimator):
         if self._rows.shape[1] not in (0, self.n_features_in_):
             return f"the rows have {self._rows.shape[1]} columns, not {self.n_features_in_}"
         return None
+
+
+def check_algorithm(algorithm: str, metric: Any) -> None:
+    """Refuses a tree for a metric that has none, as scikit-learn does."""
+    known = {"kd_tree": ("KDTree", OF_BOXES), "ball_tree": ("BallTree", OF_BALLS)}
+    if algorithm in known and not (isinstance(metric, str) and metric in known[algorithm][1]):
+        raise BadParameter(
+            f"{metric} is not a valid metric for a {known[algorithm][0]}-based algorithm. Please select a different metric. "
+            "Or let algorithm='auto' choose"
+        )

@@ -5,15 +5,18 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy.sparse.csgraph import connected_components
 
 from tenfold._density import reach_tree
 from tenfold.cluster.near_core import two_sided
+from tenfold.core import ops
 from tenfold.core.data import Array
 from tenfold.core.engine import lent_threads
 from tenfold.core.errors import BadInput
+from tenfold.core.memory import check_memory
 from tenfold.near.index import NeighborIndex
 from tenfold.near.measures import HAMMING, Measure
-from tenfold.near.pairs import distances
+from tenfold.near.pairs import check_symmetric, distances
 
 BY_GROUPS = 16  # columns up to which parts of a tree can be left out
 
@@ -37,6 +40,45 @@ def span_rows(index: NeighborIndex, weights: Array, least: int, alpha: float) ->
     except OverflowError as error:
         raise BadInput(f"distances between rows, divided by alpha={alpha!r}, are too large: scale the columns") from error
     return measure.told(cores), first, second, measure.told(length)
+
+
+def with_gaps(table: Any) -> Array:
+    """Distances as a dense table; what a sparse one does not store is infinitely far."""
+    if not ops.is_sparse(table):
+        return np.asarray(table, dtype=np.float64)
+    check_memory(f"the distances of {table.shape[0]:,} rows", 8.0 * table.shape[0] * table.shape[1])
+    stored, found = table.tocoo(), np.full(table.shape, np.inf)
+    found[stored.row, stored.col] = stored.data
+    return found
+
+
+def told_distances(given: Any, least: int) -> Array:
+    """A table of distances between rows, which are the same both ways and connect all of them."""
+    table = with_gaps(given)
+    there, back = np.isfinite(table), np.isfinite(table.T)
+    try:
+        check_symmetric(np.where(there & back, table, 0.0), "X")
+        if (there != back).any():
+            raise BadInput("some are stored one way only")
+    except BadInput as error:
+        raise BadInput(
+            "The precomputed distance matrix is expected to be symmetric, however its values appear to be asymmetric. Please verify that "
+            f"the distance matrix was constructed correctly: {error}"
+        ) from None
+    if ops.is_sparse(given):
+        few = there.sum(axis=1) < least
+        if few.any():
+            raise BadInput(
+                f"There exists points with fewer than {least} neighbors. Ensure your distance matrix has non-zero values for at least "
+                f"`min_sample`={least} neighbors for each points (i.e. K-nn graph): row {int(few.argmax())} has fewer"
+            )
+        parts = connected_components(there, directed=False)[0]
+        if parts > 1:
+            raise BadInput(
+                f"Sparse mutual reachability matrix has {parts} connected components. HDBSCAN cannot be performed on a disconnected graph. "
+                "Ensure that the sparse distance matrix has only one connected component."
+            )
+    return table
 
 
 def span_distances(table: Array, weights: Array, least: int) -> Spanned:
