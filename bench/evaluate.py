@@ -152,4 +152,30 @@ CALIBRATION = Workload(
     judgement=Judgement("highest share", higher=True, tolerance=1e-9),
 )
 
-WORKLOADS = (AUC, REPORT, ISOTONIC, CALIBRATION)
+
+def grouped(n: int, p: int, k: int, seed: int) -> Data:
+    """Rows around k centres, and the centre of each."""
+    rng = np.random.default_rng(seed)
+    labels = rng.integers(0, k, n)
+    return {"X": rng.standard_normal((n, p)) + 2 * rng.standard_normal((k, p))[labels], "labels": labels}
+
+
+def _silhouette(path: str) -> Run:
+    def run(data: Data, meter: Meter) -> Quality:
+        return {"silhouette": float(meter.fit(_by_path(path), data["X"], data["labels"]))}
+
+    return run
+
+
+SILHOUETTE = Workload(
+    name="silhouette_10kx50",
+    about="mean silhouette of 10,000 rows of 50 columns in 8 groups",
+    make=lambda shrink: grouped(make.shrunk(10_000, shrink), 50, 8, seed=84),
+    contenders=(
+        Contender("tenfold silhouette_score", "tenfold", _silhouette("tenfold.evaluate.silhouette_score"), "tenfold"),
+        Contender("sklearn silhouette_score", "sklearn", _silhouette("sklearn.metrics.silhouette_score")),
+    ),
+    judgement=Judgement("silhouette", higher=True, tolerance=1e-9),
+)
+
+WORKLOADS = (AUC, REPORT, ISOTONIC, CALIBRATION, SILHOUETTE)
