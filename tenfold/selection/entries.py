@@ -40,6 +40,7 @@ KERNELS: list[tuple[str, float, int, float, bool]] = [
     ("many wide kernels", 0.8, 1000, 2.0, False),
     ("many kernels of ranks", 0.8, 1000, 1.0, True),
 ]
+NEIGHBORS = (1, 2, 3, 5, 8, 12, 20, 32, 50, 80)
 HEAVY, VERY_HEAVY = 3e8, 3e10  # rows × columns² × classes², from where fewer values of C are tried
 
 
@@ -191,6 +192,18 @@ def bases(shape: Shape) -> list[Entry]:
         title, path = f"discriminant of {name}", ("model__shrinkage", BASIS_SHRINKAGE, "shrinkage")
         entries.append(Entry(title, learner, 5, *path, kind="basis", seconds=3 * seconds))
     return entries
+
+
+def neighbors(shape: Shape) -> list[Entry]:
+    """The targets of the nearest rows, weighted by a kernel as wide as the next one is far; every number of them from one search."""
+    n, p = shape.rows, shape.width
+    ks = tuple(k for k in NEIGHBORS if k <= n * LEAST_TRAINED / 2)
+    if n < LEAST_BASIS_ROWS or p > NEAR:
+        return []
+    seconds = 5e-3 + n * n * (p + 20) * 1.5e-11 + n * len(ks) * 1e-6 * max(shape.classes, 1)
+    learner = tenfold.KNeighborsClassifier if shape.classes else tenfold.KNeighborsRegressor
+    path = ("n_neighbors", ks, "k")
+    return [Entry("nearest neighbours", learner(weights="epanechnikov"), 4, *path, kind="neighbours", seconds=seconds)]
 
 
 # --- about how long a fit takes, in seconds on one core; from measurements ---

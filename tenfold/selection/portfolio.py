@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 
-from tenfold.selection.entries import Entry, Shape, bases, simple
+from tenfold.selection.entries import Entry, Shape, bases, neighbors, simple
 from tenfold.selection.tree_entries import boosted, forests
 
 CLASS_ORDER = (
@@ -25,6 +25,7 @@ CLASS_ORDER = (
     "logistic regression of splines",
     "logistic regression of many kernels",
     "quadratic discriminant",
+    "nearest neighbours",
     "boosted trees of 31 leaves, half of the columns",
     "discriminant of many kernels",
     "logistic regression of products",
@@ -52,6 +53,7 @@ NUMBER_ORDER = (
     "boosted trees of 31 leaves, logarithm of the mean",
     "boosted trees of 31 leaves, half of the columns",
     "ridge regression of products",
+    "nearest neighbours",
     "ridge regression of many wide kernels",
     "random forest, a third of the columns",
     "boosted trees of 127 leaves",
@@ -84,7 +86,7 @@ def portfolio(
     `spread`.
     """
     shape = Shape(role, rows, columns, classes, width or columns, categories, lowest, skewed, spread)
-    found = {entry.title: entry for entry in (*simple(shape), *bases(shape), *forests(shape), *boosted(shape))}
+    found = {entry.title: entry for entry in (*simple(shape), *bases(shape), *neighbors(shape), *forests(shape), *boosted(shape))}
     order = CLASS_ORDER if classes else NUMBER_ORDER
     place: dict[str, float] = {title: number for number, title in enumerate(order)}
     if shape.width * WIDE > rows:
