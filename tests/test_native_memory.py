@@ -27,7 +27,7 @@ def preloaded(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     return {**os.environ, "LD_PRELOAD": str(library)}
 
 
-@pytest.mark.parametrize("family", ["blocks", "evaluation", "prepare", "trees", "forests", "boosting", "neighbours", "linkage"])
+@pytest.mark.parametrize("family", ["blocks", "evaluation", "prepare", "trees", "forests", "boosting", "neighbours", "linkage", "density"])
 def test_a_failed_allocation_is_a_memory_error_and_the_process_goes_on(family: str, preloaded: dict[str, str]) -> None:
     """Each allocation of each fit; `TENFOLD_EXHAUSTIVE=1` also each of those beyond the 200th, in a few minutes."""
     options = ["--all"] if os.environ.get("TENFOLD_EXHAUSTIVE") else []
