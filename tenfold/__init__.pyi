@@ -13,6 +13,7 @@ from tenfold.cluster.kmedoids import KMedoids as KMedoids
 from tenfold.cluster.linkage import linkage as linkage
 from tenfold.cluster.mean_shift import MeanShift as MeanShift
 from tenfold.cluster.mini_batch import MiniBatchKMeans as MiniBatchKMeans
+from tenfold.cluster.planes import KPlanes as KPlanes
 from tenfold.cluster.soft import SoftKMeans as SoftKMeans
 from tenfold.compose.adaboost import AdaBoostClassifier as AdaBoostClassifier
 from tenfold.compose.adaboost_r2 import AdaBoostRegressor as AdaBoostRegressor

@@ -8,6 +8,7 @@ PUBLIC = {
     "HDBSCAN": "hdbscan",
     "KMeans": "kmeans",
     "KMedoids": "kmedoids",
+    "KPlanes": "planes",
     "MeanShift": "mean_shift",
     "estimate_bandwidth": "bandwidth",
     "MiniBatchKMeans": "mini_batch",

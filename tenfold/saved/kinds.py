@@ -167,5 +167,6 @@ LEARNERS: dict[int, str] = {
     192: "CondensedNearestNeighbor",
     193: "EditedNearestNeighbors",
     194: "HDBSCAN",
+    195: "KPlanes",
 }
 NUMBER_OF_LEARNER = {name: number for number, name in LEARNERS.items()}

@@ -75,4 +75,4 @@ def _apart(centers: Array) -> Array:
     """Squared distances of many centres."""
     C = centers - centers.mean(axis=0)
     norm = (C * C).sum(axis=1)
-    return np.maximum(norm[:, None] - 2 * C @ C.T + norm, 0.0)
+    return np.asarray(np.maximum(norm[:, None] - 2 * C @ C.T + norm, 0.0))
