@@ -75,13 +75,24 @@ def test_rows_far_along_a_line_are_merged_one_by_one(method: str) -> None:
 @pytest.mark.parametrize("n", [90, 1500])
 def test_equal_distances(method: str, n: int) -> None:
     """Rows on a grid: single linkage has one answer, others SciPy's where its order of merges is ours."""
-    X = np.random.default_rng(1).integers(0, 6, size=(n, 3)).astype(float)
+    grid = np.stack(np.meshgrid(*[np.arange(12.0)] * 3), axis=-1).reshape(-1, 3)
+    X = np.random.default_rng(1).permutation(grid)[:n]
     found, expected = tenfold.linkage(X, method), theirs(X, method)
     assert is_valid_linkage(found)
     if method == "single":
         np.testing.assert_allclose(cophenet(found), cophenet(expected), rtol=1e-12, atol=0)
     elif method not in OF_CENTRES:
         np.testing.assert_allclose(found[:, 2].sum(), expected[:, 2].sum(), rtol=1e-10, atol=0)
+
+
+@pytest.mark.parametrize("method", ["single", "complete", "average", "weighted", "ward"])
+def test_copies_of_rows_are_merged_first(method: str) -> None:
+    X = rows(1500, 3)
+    X[1200:] = X[np.random.default_rng(0).integers(0, 900, 300)]
+    found, expected = tenfold.linkage(X, method), theirs(X, method)
+    assert is_valid_linkage(found) and not found[:300, 2].any()
+    np.testing.assert_allclose(found[:, 2], expected[:, 2], rtol=1e-10, atol=1e-12)
+    np.testing.assert_allclose(cophenet(found), cophenet(expected), rtol=1e-10, atol=1e-12)
 
 
 def test_large_means_do_not_cost_digits() -> None:
@@ -254,4 +265,4 @@ def test_pictures() -> None:
 def test_memory_is_looked_at_before(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tenfold.core.memory.memory", lambda: (1e8, 2e8))
     with pytest.raises(tenfold.TooLarge, match=r"distances of 9,000 rows .* linkage='single' or 'ward'"):
-        tenfold.linkage(np.zeros((9000, 1)), "average")
+        tenfold.linkage(np.arange(9000.0)[:, None], "average")

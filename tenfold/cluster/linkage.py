@@ -11,6 +11,7 @@ import numpy as np
 from scipy.spatial.distance import squareform
 
 from tenfold import _linkage
+from tenfold.core import ops
 from tenfold.core.data import Array
 from tenfold.core.engine import lent_threads
 from tenfold.core.errors import BadInput, BadParameter
@@ -146,6 +147,11 @@ def grown(distances: Distances, method: str, w: Array) -> Array:
     """The tree of clusters, (n − 1, 4)."""
     number, n, measure = LINKAGES.index(method), distances.n, distances.measure
     in_rows = measure is not None and measure.apart is not None
+    if n > FEW and distances.rows is not None and method not in ("centroid", "median"):
+        place, own = distinct(distances.rows)
+        if len(own) < n:
+            weight = np.bincount(place, weights=w)
+            return _with_copies(grown(Distances(len(own), measure, distances.rows[own]), method, weight), place, own)
     if not (in_rows and method in ("single", "ward")):
         check_memory(f"the distances of {n:,} rows", 4.0 * n * n, INSTEAD)
     w = np.ascontiguousarray(w, dtype=np.float64)
@@ -167,6 +173,30 @@ def grown(distances: Distances, method: str, w: Array) -> Array:
             return while_listening(n > LONG, lambda: _linkage.tree_of_pairs(pairs, number, w, threads))
         except OverflowError:
             raise BadInput("a distance is not finite: scale the columns of X down, as StandardScaler does") from None
+
+
+def distinct(rows: Array) -> tuple[Array, Array]:
+    """Which of the different rows each one is, and where each of those is: its last copy."""
+    n = len(rows)
+    _, back, place = np.unique(ops.hash_rows(rows[::-1].copy(), 0), return_index=True, return_inverse=True)
+    own, place = n - 1 - back, place[::-1]
+    if (rows[own[place]] != rows).any():  # two rows of one hash
+        return np.arange(n), np.arange(n)
+    order = np.argsort(own)
+    rank = np.empty(len(own), dtype=np.int64)
+    rank[order] = np.arange(len(own))
+    return rank[place], own[order]
+
+
+def _with_copies(tree: Array, place: Array, own: Array) -> Array:
+    """The tree of all rows from that of the different ones: copies are merged first."""
+    m, children = len(own), tree[:, :2].astype(np.int64)
+    row = np.append(own, np.empty(m - 1, dtype=np.int64))  # one of each cluster
+    for k in range(m - 1):
+        row[m + k] = row[children[k, 0]]
+    copies = np.flatnonzero(np.arange(len(place)) != own[place])
+    first, second = np.append(own[place[copies]], row[children[:, 0]]), np.append(copies, row[children[:, 1]])
+    return _linkage.tree_of_edges(first, second, np.append(np.zeros(len(copies)), tree[:, 2]))
 
 
 def check_metric(method: str, metric: Any) -> None:
