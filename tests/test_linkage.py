@@ -15,6 +15,7 @@ from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.metrics import adjusted_rand_score
 
 import tenfold
+from tenfold import _linkage
 from tenfold.cluster.linkage import LINKAGES, OF_CENTRES
 from tenfold.draw import draw_dendrogram
 
@@ -53,6 +54,17 @@ def test_many_rows_give_the_same_tree(method: str) -> None:
     assert np.array_equal(found[:, [0, 1, 3]], expected[:, [0, 1, 3]])
     with tenfold.engine(tenfold.Local()):
         assert np.array_equal(tenfold.linkage(X, method), found)
+
+
+def test_single_linkage_of_many_rows_by_a_tree() -> None:
+    """On a k-d tree, where rows are many and columns few: the merges of rows one by one."""
+    rng = np.random.default_rng(0)
+    X = np.column_stack([rng.normal(size=5000), rng.integers(0, 50, 5000)])
+    for apart, metric in enumerate(("euclidean", "manhattan", "chebyshev")):
+        found = tenfold.linkage(X, "single", metric)
+        row_by_row = _linkage.tree_of_rows(X, 0, np.ones(5000), apart, 2.0, metric == "euclidean", 1)
+        np.testing.assert_allclose(found[:, 2], row_by_row[:, 2], rtol=1e-10, atol=0)
+        assert adjusted_rand_score(fcluster(found, 0.1, "distance"), fcluster(row_by_row, 0.1, "distance")) == 1
 
 
 @pytest.mark.parametrize("method", ["complete", "average", "weighted"])

@@ -35,10 +35,12 @@ class AgglomerativeClustering(Clusterer, Estimator):
                 of the nearest centre, for ward that of the least √(2 W / (W + 1)) ‖x − c‖, where W is the weight of the cluster; so
                 `predict` of rows of the fit need not be `labels_`
     Objective   none beyond the order of merges: each merge is the one of least distance by the linkage (see `tenfold.linkage`)
-    Algorithm   single: a spanning tree, row by row. ward: all pairs of clusters that are nearest to one another are merged at once, from
-                their centres. complete, average, weighted: the same in a table of distances, and chains of nearest neighbours where few
-                pairs are, or where distances are equal. centroid, median: nearest pairs with bounds
-    Cost        O(n² p) time; single and ward O(n p) memory, all others the n² / 2 distances, of which is warned before they are made
+    Algorithm   single: a spanning tree, on a k-d tree where many rows have few columns, else row by row. ward: all pairs of clusters that
+                are nearest to one another are merged at once, from their centres. complete, average, weighted: the same in a table of
+                distances, and chains of nearest neighbours where few pairs are, or where distances are equal. centroid, median: nearest
+                pairs with bounds
+    Cost        O(n² p) time, single linkage of few columns about O(n log n); single and ward O(n p) memory, all others the n² / 2
+                distances, of which is warned before they are made
     Fails when  there are many more rows than the table of distances has room for; single linkage chains clusters together over few rows
     Reference   Lance & Williams 1967; Murtagh 1983; Müllner 2011
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
 from scipy.spatial.distance import squareform
 
 from tenfold import _linkage
+from tenfold._density import reach_tree
 from tenfold.core import ops
 from tenfold.core.data import Array
 from tenfold.core.engine import lent_threads
@@ -158,21 +160,33 @@ def grown(distances: Distances, method: str, w: Array) -> Array:
     with lent_threads() as threads:
         try:
             if measure is not None and measure.apart is not None and distances.rows is not None:
-                rows, root = distances.rows, measure.told is np.sqrt and method != "single"
+                if method == "single":
+                    Z = while_listening(n > LONG, partial(_spanning, distances.rows, measure, threads))
+                    Z[:, 2] = measure.told(Z[:, 2])
+                    return Z
+                rows, root = distances.rows, measure.told is np.sqrt
                 if method == "ward" and n > FEW:  # what is left of large means would be lost in the centres
                     rows = np.ascontiguousarray(rows - rows.mean(axis=0))
-                if method == "single" or root or measure.name in AS_SUMMED:
-                    apart, power = measure.apart, measure.power
-                    Z = while_listening(n > LONG, lambda: _linkage.tree_of_rows(rows, number, w, apart, power, root, threads))
-                    if method == "single":
-                        Z[:, 2] = measure.told(Z[:, 2])
-                    return Z
+                if root or measure.name in AS_SUMMED:
+                    work = partial(_linkage.tree_of_rows, rows, number, w, measure.apart, measure.power, root, threads)
+                    return while_listening(n > LONG, work)
             pairs = distances.pairs(threads)
             if method == "ward" and (w != 1).any():
                 raise BadInput("linkage='ward' with weights needs rows, not distances")
-            return while_listening(n > LONG, lambda: _linkage.tree_of_pairs(pairs, number, w, threads))
+            return while_listening(n > LONG, partial(_linkage.tree_of_pairs, pairs, number, w, threads))
         except OverflowError:
             raise BadInput("a distance is not finite: scale the columns of X down, as StandardScaler does") from None
+
+
+def _spanning(rows: Array, measure: Measure, threads: int) -> Array:
+    """The tree of single linkage, with sums for distances: by the shortest tree that connects all rows, found on a k-d tree where many rows
+    have few columns, else row by row."""
+    n, p = rows.shape
+    assert measure.apart is not None
+    if measure.boxed and n >= 2 ** (11 + p / 2):
+        _, first, second, length = reach_tree(rows, np.empty(0), 1.0, 1.0, measure.apart, measure.power, True, threads)
+        return _linkage.tree_of_edges(first, second, length)
+    return _linkage.tree_of_rows(rows, LINKAGES.index("single"), np.ones(n), measure.apart, measure.power, False, threads)
 
 
 def distinct(rows: Array) -> tuple[Array, Array]:
