@@ -12,10 +12,12 @@ import numpy as np
 import pandas
 import polars
 import pytest
+import scipy.sparse as sp
 from sklearn.feature_extraction import text as theirs
 
 import tenfold
 from tenfold.core.errors import BadInput, BadParameter, BadType, CannotForget, DataWarning, Degenerate, TenfoldError
+from tenfold.text import tfidf
 
 rng = np.random.default_rng(0)
 PROSE = "spam Ham the and offer Größe naïve привет a e-mail 2024 3.5 İstanbul x_1 שלום"
@@ -326,3 +328,18 @@ def test_files_of_texts(tmp_path: Path) -> None:
     with pytest.raises(UnicodeDecodeError):
         tenfold.CountVectorizer(encoding="ascii").fit(["ä".encode()])
     assert tenfold.CountVectorizer(encoding="ascii", decode_error="ignore").fit(["äab".encode()]).vocabulary_ == {"ab": 0}
+
+
+@pytest.mark.parametrize("norm,sublinear", [("l1", False), ("l2", True), (None, True)])
+def test_weights_are_the_same_a_few_values_at_a_time(norm: Any, sublinear: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows that are empty, and rows longer than what is weighed at a time; counts of the user stay as they are."""
+    rng = np.random.default_rng(0)
+    X = sp.random(200, 50, density=0.1, format="csr", random_state=rng, data_rvs=lambda n: rng.integers(1, 9, n).astype(float))
+    before = X.copy()
+    made = [tenfold.TfidfTransformer(norm=norm, sublinear_tf=sublinear).fit_transform(X)]
+    monkeypatch.setattr(tfidf, "AT_ONCE", 3)
+    made.append(tenfold.TfidfTransformer(norm=norm, sublinear_tf=sublinear).fit_transform(X))
+    assert np.array_equal(made[0].data, made[1].data) and (np.diff(X.indptr) == 0).any() and (np.diff(X.indptr) > 3).any()
+    assert np.array_equal(X.data, before.data)
+    peer = theirs.TfidfTransformer(norm=norm, sublinear_tf=sublinear).fit_transform(X)
+    assert np.allclose(made[1].toarray(), peer.toarray(), rtol=1e-12, atol=0)

@@ -93,7 +93,8 @@ class Counting(Texts, OnePass):
             self._forget_fit()
             raise
         self._publish(apart)
-        return Rows([self._row_of(one) for one, _ in found]).whole()
+        found.reverse()
+        return Rows([self._row_of(found.pop()[0]) for _ in range(len(found))]).whole()  # each block is let go of when its rows are made
 
     def _kept(self, source: Source) -> list[tuple[Counted, Array]]:
         """The documents taken apart, block by block, with their weights."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -18,6 +19,8 @@ from tenfold.core.params import KW_ONLY, estimator, group, param
 from tenfold.core.stats import Counts
 from tenfold.text.counts import Counting
 from tenfold.text.vocabulary import Vocabulary
+
+AT_ONCE = 1 << 18  # values that are weighed at a time
 
 
 @group
@@ -112,32 +115,39 @@ def inverse_frequencies(df: Array, n: float, smooth: bool) -> Array:
         return np.asarray(np.log(n / df) + 1.0)
 
 
-def weighed(X: Any, idf: Array | None, norm: str | None, sublinear: bool) -> Any:
-    """CSR rows of tf × idf, of length 1 by the norm."""
+def weighed(X: Any, idf: Array | None, norm: str | None, sublinear: bool, own: bool = False) -> Any:
+    """CSR rows of tf × idf, of length 1 by the norm; written over the counts where these are nobody else's (`own`)."""
     from scipy.sparse import csr_matrix
 
-    X = X if X.dtype in (np.float32, np.float64) else X.astype(np.float64)
-    values = X.data
-    if sublinear:
-        if values.size and values.min() < 0:
-            raise BadInput("sublinear_tf takes the logarithm of counts, and some are below zero: set it to False, or count terms")
-        values = np.where(values > 0, np.log(np.where(values > 0, values, 1.0)) + 1.0, 0.0).astype(X.dtype)
-    if idf is not None:
-        values = values * idf.astype(X.dtype, copy=False)[X.indices]
-    values = values.copy() if values is X.data else values
-    if norm is not None:
-        squares = np.abs(values) if norm == "l1" else values * values
-        size = np.zeros(X.shape[0])
-        full = np.flatnonzero(np.diff(X.indptr))
-        if len(full):
-            size[full] = np.add.reduceat(squares, X.indptr[full], dtype=np.float64)
-        size = size if norm == "l1" else np.sqrt(size)
-        size[size == 0.0] = 1.0
-        del squares
-        values /= np.repeat(size.astype(X.dtype), np.diff(X.indptr))
+    floats = X.dtype in (np.float32, np.float64)
+    values = X.data if own and floats else X.data.astype(X.dtype if floats else np.float64)
+    if sublinear and values.size and values.min() < 0:
+        raise BadInput("sublinear_tf takes the logarithm of counts, and some are below zero: set it to False, or count terms")
+    idf = None if idf is None else idf.astype(values.dtype, copy=False)
+    cuts = np.searchsorted(X.indptr, np.arange(0, len(values), AT_ONCE))  # so that what is made on the way stays small
+    for start, stop in pairwise(np.unique([*cuts.tolist(), 0, X.shape[0]]).tolist()):
+        inside = slice(X.indptr[start], X.indptr[stop])
+        part = values[inside]
+        if sublinear:
+            part[:] = np.where(part > 0, np.log(np.where(part > 0, part, 1.0)) + 1.0, 0.0)
+        if idf is not None:
+            part *= idf[X.indices[inside]]
+        if norm is not None:
+            _normalise(part, np.diff(X.indptr[start : stop + 1]), norm)
     made = csr_matrix((values, X.indices, X.indptr), shape=X.shape, copy=False)
     made.has_sorted_indices = X.has_sorted_indices
     return made
+
+
+def _normalise(values: Array, lengths: Array, norm: str) -> None:
+    """Rows of so many values each, divided by their norm."""
+    size, full = np.zeros(len(lengths)), np.flatnonzero(lengths)
+    if len(full):
+        starts = np.concatenate([[0], np.cumsum(lengths)[:-1]])
+        size[full] = np.add.reduceat(np.abs(values) if norm == "l1" else values * values, starts[full], dtype=np.float64)
+    size = size if norm == "l1" else np.sqrt(size)
+    size[size == 0.0] = 1.0
+    values /= np.repeat(size.astype(values.dtype), lengths)
 
 
 @estimator
@@ -214,7 +224,7 @@ class TfidfVectorizer(Counting, Weighing):
         if "_tfidf" not in vars(self):
             raise NotFitted("The TF-IDF vectorizer is not fitted: call fit first, or set idf_")
         found = self._tfidf
-        return weighed(counts, found.idf_ if found.use_idf else None, found.norm, found.sublinear_tf)
+        return weighed(counts, found.idf_ if found.use_idf else None, found.norm, found.sublinear_tf, own=True)
 
     def _objection(self) -> str | None:
         wrong = super()._objection()

@@ -108,9 +108,14 @@ class Counted:
 
     def vocabulary(self, w: Array, binary: bool) -> Vocabulary:
         """The sums over the documents, of these weights; `binary`: a document has a term or not."""
-        m, of_entry = len(self.ends), np.repeat(w, np.diff(self.starts))
-        documents = np.bincount(self.columns, of_entry, minlength=m)
-        counts = documents if binary else np.bincount(self.columns, of_entry * self.counts, minlength=m)
+        m = len(self.ends)
+        if (w == 1).all():  # sums of whole numbers, which need no weight beside each
+            documents = np.bincount(self.columns, minlength=m).astype(np.float64)
+            counts = documents if binary else np.bincount(self.columns, self.counts, minlength=m)
+        else:
+            of_entry = np.repeat(w, np.diff(self.starts))
+            documents = np.bincount(self.columns, of_entry, minlength=m)
+            counts = documents if binary else np.bincount(self.columns, of_entry * self.counts, minlength=m)
         return Vocabulary(self.letters, self.ends, documents, counts, float(w.sum()))
 
     def placed(self, places: Array | None, width: int, binary: bool, dtype: Any) -> Any:
