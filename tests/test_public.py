@@ -203,8 +203,7 @@ def _called(node: ast.Call) -> str:
 
 def test_one_gate() -> None:
     """Errors are ours; types and shapes of input are looked at in core; behind the gate nobody asks."""
-    for path in SOURCES:
-        check_gate(path)
+    of_each(SOURCES, check_gate)
 
 
 BARE = ("ValueError", "TypeError", "RuntimeError", "Exception")

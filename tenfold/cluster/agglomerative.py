@@ -182,7 +182,7 @@ class AgglomerativeClustering(Clusterer, Estimator):
         return map_rows(self._assigner(), check.check_predict(self, X))
 
     def _assign(self, X: Any) -> Array:
-        return self._assigner()(np.asarray(X))
+        return self._assigner()(X)
 
     def _assigner(self) -> Callable[[Array], Array]:
         """The rule for new rows, with all that blocks of them share."""

@@ -58,5 +58,5 @@ def search_of(model: Any, rows: Array, make: Callable[[], NeighborIndex]) -> Nei
 
 def nearest_of(search: NeighborIndex, X: Array) -> tuple[Array, Array]:
     """(distance, number) of the nearest row to each row of a block."""
-    distance, row = search.nearest(np.asarray(X, dtype=np.float64), 1)
+    distance, row = search.nearest(X.astype(np.float64, copy=False), 1)
     return distance[:, 0], row[:, 0]

@@ -171,7 +171,7 @@ def _spread_of(X: Any, metric: Any) -> dict[str, Any]:
 def _on_sphere(A: Array, B: Array) -> Array:
     """Angles between points of latitude and longitude in radians."""
     if A.shape[1] != 2:
-        raise ValueError(f"points have a latitude and a longitude, and X has {A.shape[1]} columns")
+        raise BadInput(f"points have a latitude and a longitude, and X has {A.shape[1]} columns: give these two, or another metric")
     squares = np.sin((A[:, :1] - B[:, 0]) / 2) ** 2 + np.cos(A[:, :1]) * np.cos(B[:, 0]) * np.sin((A[:, 1:] - B[:, 1]) / 2) ** 2
     return np.asarray(2 * np.arcsin(np.sqrt(np.minimum(squares, 1))))
 
