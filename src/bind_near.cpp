@@ -117,12 +117,19 @@ private:
 // A k-d tree of rows.
 class Tree {
 public:
-    Tree(Matrix rows, std::int64_t apart) : apart_(apart_of(apart)) {
-        require(rows.size(0) > 0 && rows.size(1) > 0, "there must be rows and columns");
+    Tree(Matrix rows, std::int64_t apart, std::int64_t threads) : apart_(apart_of(apart)) {
+        require(rows.size(0) > 0 && rows.size(1) > 0 && threads >= 1, "there must be rows and columns, and a thread");
         require(apart_ != Apart::hamming, "a tree has no boxes by this measure");
-        unlocked([&] { nodes_ = std::make_unique<TreeNodes>(rows.rows()); });
+        unlocked([&] { nodes_ = std::make_unique<TreeNodes>(rows.rows(), static_cast<size_t>(threads)); });
     }
 
+    // The queries in an order in which those that look at the same rows come together.
+    nb::object order(Matrix queries) const {
+        require(queries.size(1) == nodes_->width(), "queries have another number of columns than rows");
+        New<std::int64_t> order(queries.size(0));
+        unlocked([&] { nodes_->sort_queries(queries.rows(), order.data); });
+        return order.array;
+    }
     nb::tuple nearest(Matrix queries, std::int64_t k, Integers skip, double power) const {
         require(queries.size(1) == nodes_->width(), "queries have another number of columns than rows");
         return Searched::nearest(queries.size(0), nodes_->size(), k, skip, [&](auto wanted, auto skips, double* distance, std::int64_t* row) {
@@ -203,7 +210,8 @@ NB_MODULE(_near, m) {
         .def("nearest", &AllRows::nearest, "rows"_a.noconvert(), "queries"_a.noconvert(), "k"_a, "skip"_a.noconvert(), "power"_a)
         .def("within", &AllRows::within, "rows"_a.noconvert(), "queries"_a.noconvert(), "radius"_a, "skip"_a.noconvert(), "power"_a);
     nb::class_<Tree>(m, "Tree")
-        .def(nb::init<Matrix, std::int64_t>(), "rows"_a.noconvert(), "apart"_a)
+        .def(nb::init<Matrix, std::int64_t, std::int64_t>(), "rows"_a.noconvert(), "apart"_a, "threads"_a = 1)
+        .def("order", &Tree::order, "queries"_a.noconvert())
         .def("nearest", &Tree::nearest, "queries"_a.noconvert(), "k"_a, "skip"_a.noconvert(), "power"_a)
         .def("within", &Tree::within, "queries"_a.noconvert(), "radius"_a, "skip"_a.noconvert(), "power"_a);
     nb::class_<Graph>(m, "Graph")

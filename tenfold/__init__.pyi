@@ -139,8 +139,10 @@ from tenfold.near.index import NeighborIndex as NeighborIndex
 from tenfold.neighbors.around import RadiusNeighborsClassifier as RadiusNeighborsClassifier
 from tenfold.neighbors.around import RadiusNeighborsRegressor as RadiusNeighborsRegressor
 from tenfold.neighbors.classify import KNeighborsClassifier as KNeighborsClassifier
+from tenfold.neighbors.components import NeighborhoodComponentsAnalysis as NeighborhoodComponentsAnalysis
 from tenfold.neighbors.condensed import CondensedNearestNeighbor as CondensedNearestNeighbor
 from tenfold.neighbors.condensed import EditedNearestNeighbors as EditedNearestNeighbors
+from tenfold.neighbors.large_margin import LargeMarginNearestNeighbor as LargeMarginNearestNeighbor
 from tenfold.neighbors.nearest import NearestNeighbors as NearestNeighbors
 from tenfold.neighbors.outliers import LocalOutlierFactor as LocalOutlierFactor
 from tenfold.neighbors.regress import KNeighborsRegressor as KNeighborsRegressor

@@ -128,6 +128,22 @@ def test_many_ties_beyond_the_room_for_candidates(level: str) -> None:
     assert not distance.any()
 
 
+def test_a_tree_is_the_same_on_any_number_of_threads() -> None:
+    rng = np.random.default_rng(7)
+    R = np.round(rng.normal(size=(20_000, 3)), 2)  # with ties
+    Q = rng.normal(size=(500, 3))
+    trees = [_near.Tree(R, 0, threads) for threads in (1, 2, 5)]
+    found = [tree.nearest(Q, 9, NONE, 2.0) for tree in trees]
+    for tree, (distance, row) in zip(trees[1:], found[1:], strict=True):
+        np.testing.assert_array_equal(distance, found[0][0])
+        np.testing.assert_array_equal(row, found[0][1])
+        np.testing.assert_array_equal(tree.order(Q), trees[0].order(Q))
+    order = trees[0].order(Q)
+    np.testing.assert_array_equal(np.sort(order), np.arange(500))
+    apart = np.abs(np.diff(Q[order], axis=0)).sum(axis=1)
+    assert np.median(apart) < np.median(np.abs(np.diff(Q, axis=0)).sum(axis=1)) / 2  # neighbours in the order are near
+
+
 def test_a_walk_through_all_of_a_graph_finds_the_nearest(level: str) -> None:
     """As wide as there are rows, a walk misses none that links lead to, and links lead to all but a few that are equal."""
     for name, R, Q in tables():
@@ -171,6 +187,8 @@ def test_rows_whose_codes_differ_least_are_looked_at(level: str) -> None:
     [
         (lambda R: _near.AllRows(R, 9), "no such measure"),
         (lambda R: _near.Tree(R, HAMMING), "no boxes"),
+        (lambda R: _near.Tree(R, 0, 0), "a thread"),
+        (lambda R: _near.Tree(R, 0).order(R[:, :1].copy()), "number of columns"),
         (lambda R: _near.Tree(R[:0], 0), "rows and columns"),
         (lambda R: _near.Tree(R, 0).nearest(R[:, :1].copy(), 1, NONE, 2.0), "number of columns"),
         (lambda R: _near.Tree(R, 0).nearest(R, 21, NONE, 2.0), "k must be"),

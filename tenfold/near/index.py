@@ -11,7 +11,7 @@ from scipy import sparse
 from tenfold._near import AllRows, Tree
 from tenfold.core import ops
 from tenfold.core.data import Array
-from tenfold.core.engine import each
+from tenfold.core.engine import each, lent_threads
 from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.ops import is_sparse
 from tenfold.core.random import generator_of
@@ -103,7 +103,10 @@ class NeighborIndex:
         apart, by_tree = self.measure.apart, self.method_ == "tree"
         self.recall_ = 1.0
         self._most = self._approximate(recall) if self.method_ in SEARCHES else None
-        self._tree = Tree(self.X, apart) if apart is not None and by_tree else None
+        self._tree = None
+        if apart is not None and by_tree:
+            with lent_threads() as threads:
+                self._tree = Tree(self.X, apart, threads)
         self._sparse = SparseRows(self.X) if is_sparse(self.X) else None
         self._all = AllRows(self.X, apart) if apart is not None and not (by_tree or self._most or self._sparse) else None
 
@@ -119,9 +122,16 @@ class NeighborIndex:
             raise BadInput(f"k={k!r}: must be a whole number from 1 to {most}, the number of rows that may be found")
         if self._most is not None:
             self._most.width(int(k))  # measured once, before threads begin
+        order = None
+        if self._tree is not None and len(Q) > QUERIES["tree"]:
+            order = self._tree.order(Q)  # queries side by side look at the same rows
+            Q, skip = Q[order], skip[order] if len(skip) else skip
         parts = self._each(lambda part: self._some_nearest(Q[part], int(k), skip[part]), Q.shape[0])
         distances = np.concatenate([distance for distance, _ in parts]) if parts else np.empty((0, k))
         rows = np.concatenate([row for _, row in parts]) if parts else np.empty((0, k), np.int64)
+        if order is not None:
+            back = np.argsort(order)
+            distances, rows = distances[back], rows[back]
         return (self.measure.told(distances), rows) if self.measure.pairs is None else self._by_pairs(Q, rows)
 
     def within(self, X: Any = None, radius: float = 1.0) -> tuple[Array, Array, Array]:

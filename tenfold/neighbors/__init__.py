@@ -10,4 +10,6 @@ PUBLIC = {
     "LocalOutlierFactor": "outliers",
     "CondensedNearestNeighbor": "condensed",
     "EditedNearestNeighbors": "condensed",
+    "NeighborhoodComponentsAnalysis": "components",
+    "LargeMarginNearestNeighbor": "large_margin",
 }

@@ -168,5 +168,7 @@ LEARNERS: dict[int, str] = {
     193: "EditedNearestNeighbors",
     194: "HDBSCAN",
     195: "KPlanes",
+    196: "NeighborhoodComponentsAnalysis",
+    197: "LargeMarginNearestNeighbor",
 }
 NUMBER_OF_LEARNER = {name: number for number, name in LEARNERS.items()}

@@ -247,6 +247,7 @@ NEAR: Fits = {
     "tree": lambda: tenfold.NeighborIndex(SMALL).nearest(SMALL, 3),
     "tree, radius": lambda: np.concatenate(tenfold.NeighborIndex(SMALL, "manhattan").within(SMALL, 2.0)),
     "all rows": lambda: tenfold.NeighborIndex(WIDE[:200]).nearest(k=3),
+    "tree, in threads": lambda: tenfold.NeighborIndex(np.vstack([NARROW, NARROW])).nearest(SMALL[:, 3:], 3),
     "graph": lambda: tenfold.NeighborIndex(X[:1000], method="graph").nearest(SMALL, 3),
     "codes": lambda: tenfold.NeighborIndex(X[:1000], method="codes").nearest(SMALL, 3),
     "all rows, radius": lambda: np.concatenate(tenfold.NeighborIndex(WIDE[:200], "hamming").within(WIDE[:9], 0.5)),

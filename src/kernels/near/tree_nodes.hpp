@@ -8,6 +8,7 @@
 #include <limits>
 #include <vector>
 
+#include "kernels/common/team.hpp"
 #include "kernels/near/found.hpp"
 
 namespace tenfold {
@@ -27,8 +28,7 @@ struct TreeView {
 
 class TreeNodes {
 public:
-
-    explicit TreeNodes(Rows<const double> rows) : p(rows.p), n(rows.n) {
+    explicit TreeNodes(Rows<const double> rows, size_t threads = 1) : p(rows.p), n(rows.n) {
         while ((n + (size_t{1} << depth) - 1) >> depth > LEAF) ++depth;
         inner = (size_t{1} << depth) - 1;
         column.resize(inner);
@@ -37,15 +37,31 @@ public:
         start.resize(leaves + 1);
         values.assign(leaves * p * LEAF, 0.0);
         number.assign(leaves * LEAF, 0);
-        std::vector<std::int64_t> order(n);
+        order.resize(n);
         for (size_t i = 0; i < n; ++i) order[i] = static_cast<std::int64_t>(i);
         low.assign(p, std::numeric_limits<double>::infinity());
         high.assign(p, -std::numeric_limits<double>::infinity());
         for (size_t i = 0; i < n; ++i)
             for (size_t j = 0; j < p; ++j) low[j] = std::min(low[j], rows[i][j]), high[j] = std::max(high[j], rows[i][j]);
-        std::vector<Neighbor> line(n);
-        std::vector<double> least(p), most(p);
-        split(rows, order.data(), line.data(), least.data(), most.data(), 0, 0, n);
+        line.resize(n);
+        grow(rows, n < MANY ? 1 : threads);
+        std::vector<std::int64_t>().swap(order);
+        std::vector<Neighbor>().swap(line);
+    }
+
+    // Where a query lies: queries of one leaf, or of leaves side by side, look at the same rows.
+    size_t leaf_of(const double* query) const {
+        size_t at = 0;
+        while (at < inner) at = 2 * at + (query[static_cast<size_t>(column[at])] < cut[at] ? 1 : 2);
+        return at - inner;
+    }
+
+    // The queries in the order of their leaves, those of one leaf in their own.
+    void sort_queries(Rows<const double> queries, std::int64_t* sorted) const {
+        std::vector<size_t> leaf(queries.n), end(inner + 2);
+        for (size_t q = 0; q < queries.n; ++q) ++end[(leaf[q] = leaf_of(queries[q])) + 1];
+        for (size_t l = 0; l <= inner; ++l) end[l + 1] += end[l];
+        for (size_t q = 0; q < queries.n; ++q) sorted[end[leaf[q]]++] = static_cast<std::int64_t>(q);
     }
 
     TreeView view() const {
@@ -55,20 +71,56 @@ public:
     size_t size() const { return n; }
 
 private:
-    // Rows order[begin .. end) become node `at`.
-    void split(Rows<const double> rows, std::int64_t* order, Neighbor* line, double* least, double* most, size_t at, size_t begin,
-               size_t end) {
-        if (at >= inner) {
-            const size_t leaf = at - inner;
-            std::sort(order + begin, order + end);
-            start[leaf + 1] = end;
-            for (size_t i = begin; i < end; ++i) {
-                number[leaf * LEAF + i - begin] = order[i];
-                for (size_t j = 0; j < p; ++j) values[(leaf * p + j) * LEAF + i - begin] = rows[static_cast<size_t>(order[i])][j];
-            }
-            return;
+    static constexpr size_t MANY = size_t{1} << 14;  // rows, from which on threads share the work
+    static constexpr size_t SHARED = 4;              // levels that are halved one after the other; what is below is shared out
+
+    struct Branch {
+        size_t at, begin, end;  // rows order[begin .. end) become node `at` and those below
+    };
+
+    void grow(Rows<const double> rows, size_t threads) {
+        Team team(threads);
+        std::vector<Branch> branches{{0, 0, n}}, next;
+        for (size_t level = 0; level < std::min(depth, team.size() > 1 ? SHARED : 0); ++level) {
+            next.resize(2 * branches.size());
+            team.each(branches.size(), [&](size_t b) {
+                std::vector<double> span(2 * p);
+                const auto [at, begin, end] = branches[b];
+                const size_t middle = halve(rows, span.data(), branches[b]);
+                next[2 * b] = {2 * at + 1, begin, middle};
+                next[2 * b + 1] = {2 * at + 2, middle, end};
+            });
+            branches.swap(next);
         }
+        team.each(branches.size(), [&](size_t b) {
+            std::vector<double> span(2 * p);
+            split(rows, span.data(), branches[b]);
+        });
+    }
+
+    void split(Rows<const double> rows, double* span, Branch branch) {
+        const auto [at, begin, end] = branch;
+        if (at >= inner) return fill(rows, branch);
         if ((end - begin) > (size_t{1} << 15) && stopped()) return;
+        const size_t middle = halve(rows, span, branch);
+        split(rows, span, {2 * at + 1, begin, middle});
+        split(rows, span, {2 * at + 2, middle, end});
+    }
+
+    void fill(Rows<const double> rows, Branch branch) {
+        const size_t leaf = branch.at - inner, begin = branch.begin, end = branch.end;
+        std::sort(order.data() + begin, order.data() + end);
+        start[leaf + 1] = end;
+        for (size_t i = begin; i < end; ++i) {
+            number[leaf * LEAF + i - begin] = order[i];
+            for (size_t j = 0; j < p; ++j) values[(leaf * p + j) * LEAF + i - begin] = rows[static_cast<size_t>(order[i])][j];
+        }
+    }
+
+    // Cuts a node at the median of its widest column; span: room for the least and the largest value of each. Where the second half begins.
+    size_t halve(Rows<const double> rows, double* span, Branch branch) {
+        const auto [at, begin, end] = branch;
+        double *least = span, *most = span + p;
         std::fill_n(least, p, std::numeric_limits<double>::infinity());
         std::fill_n(most, p, -std::numeric_limits<double>::infinity());
         for (size_t i = begin; i < end; ++i) {
@@ -83,20 +135,20 @@ private:
         double here = begin < end ? most[widest] : 0.0;
         if (middle < end) {
             for (size_t i = begin; i < end; ++i) line[i] = {rows[static_cast<size_t>(order[i])][widest], order[i]};
-            std::nth_element(line + begin, line + middle, line + end, nearer);
+            std::nth_element(line.data() + begin, line.data() + middle, line.data() + end, nearer);
             for (size_t i = begin; i < end; ++i) order[i] = line[i].row;
             here = line[middle].distance;
         }
         column[at] = static_cast<std::int32_t>(widest);
         cut[at] = here;  // rows of the first child are at most here, those of the second at least
-        split(rows, order, line, least, most, 2 * at + 1, begin, middle);
-        split(rows, order, line, least, most, 2 * at + 2, middle, end);
+        return middle;
     }
 
     size_t p, n, depth = 0, inner = 0;
     std::vector<std::int32_t> column;
     std::vector<double> cut, values, low, high;
-    std::vector<std::int64_t> number;
+    std::vector<std::int64_t> number, order;  // order, line: while the tree grows
+    std::vector<Neighbor> line;
     std::vector<size_t> start;
 };
 
