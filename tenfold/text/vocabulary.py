@@ -109,6 +109,8 @@ class Counted:
     def vocabulary(self, w: Array, binary: bool) -> Vocabulary:
         """The sums over the documents, of these weights; `binary`: a document has a term or not."""
         m = len(self.ends)
+        documents: Array
+        counts: Array
         if (w == 1).all():  # sums of whole numbers, which need no weight beside each
             documents = np.bincount(self.columns, minlength=m).astype(np.float64)
             counts = documents if binary else np.bincount(self.columns, self.counts, minlength=m)
