@@ -13,6 +13,7 @@ from scipy.sparse import csr_matrix
 from scipy.spatial.distance import cdist
 
 import tenfold
+from tenfold.compose.search import evaluation
 from tenfold.core.errors import DataWarning
 
 RNG = np.random.default_rng(0)
@@ -126,9 +127,11 @@ def test_a_search_of_k_asks_once_for_each_split(monkeypatch: pytest.MonkeyPatch)
     asked: list[int] = []
     search = tenfold.NeighborIndex.nearest
     monkeypatch.setattr(tenfold.NeighborIndex, "nearest", lambda self, X=None, k=5: (asked.append(k), search(self, X, k))[1])
-    tenfold.GridSearchCV(tenfold.KNeighborsClassifier(), {"n_neighbors": range(1, 41)}, cv=3, refit=False).fit(X, LABELS)
-    assert asked == [40] * 3
-    asked.clear()
+    for size in (evaluation.LARGEST_OUTPUTS, 8 * 3 * 50 * 7):  # all models at once, and seven at a time
+        monkeypatch.setattr(evaluation, "LARGEST_OUTPUTS", size)
+        tenfold.GridSearchCV(tenfold.KNeighborsClassifier(), {"n_neighbors": range(1, 41)}, cv=3, refit=False).fit(X, LABELS)
+        assert asked == [40] * 3
+        asked.clear()
     tenfold.validation_path(tenfold.KNeighborsClassifier(), X, LABELS, "n_neighbors", range(1, 41), folds=tenfold.evaluate.LeaveOneOut())
     assert asked == [40]
 

@@ -32,6 +32,7 @@ PUBLIC = {
     "draw_path": "validation",
     "draw_precision_recall": "ranking",
     "draw_qq": "influence",
+    "draw_regions": "regions",
     "draw_residuals": "residuals",
     "draw_roc": "ranking",
     "draw_search": "search",

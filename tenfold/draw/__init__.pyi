@@ -22,6 +22,7 @@ from tenfold.draw.influence import draw_qq as draw_qq
 from tenfold.draw.influence import draw_weights as draw_weights
 from tenfold.draw.ranking import draw_precision_recall as draw_precision_recall
 from tenfold.draw.ranking import draw_roc as draw_roc
+from tenfold.draw.regions import draw_regions as draw_regions
 from tenfold.draw.residuals import draw_residuals as draw_residuals
 from tenfold.draw.search import draw_search as draw_search
 from tenfold.draw.tree import draw_tree as draw_tree

@@ -40,7 +40,7 @@ def draw_fit(model: Any, X: Any, y: Any, *, column: int = 0, level: float = 0.95
     """
     if not 0 < level < 1:
         raise BadParameter(f"draw_fit(level={level!r}): must be above 0 and below 1, as 0.95")
-    like_X = _like(X)
+    like_X = like(X)
     rows = np.asarray(X, dtype=np.float64)
     flat = rows.ndim == 1
     table = rows[:, None] if flat else rows
@@ -77,7 +77,7 @@ def draw_fit(model: Any, X: Any, y: Any, *, column: int = 0, level: float = 0.95
     return ax
 
 
-def _like(X: Any) -> Callable[[Any], Any]:
+def like(X: Any) -> Callable[[Any], Any]:
     """A function from an array to a table of the kind of X, with its column names: a model that knows them asks for them."""
     import narwhals as nw
 

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import hashlib
+import threading
+from collections.abc import Callable, Iterator
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -14,10 +16,33 @@ from tenfold.neighbors.kept import AsksNearest, WeighsNeighbors
 from tenfold.neighbors.search import Near
 from tenfold.neighbors.weights import needs_further
 
+LAST = 4  # tables that are remembered: searches ask on several threads
+
+
+class Tables:
+    """The last tables of neighbours of the models of one path: where these are too many to be asked at once, rows are searched once."""
+
+    def __init__(self, most: int) -> None:
+        self.most, self.known, self.lock = most, dict[bytes, Near](), threading.Lock()
+
+    def of(self, X: Array, search: Callable[[int], Near]) -> Near:
+        """The table of the largest k for these rows."""
+        key = hashlib.blake2b(np.ascontiguousarray(X).tobytes()).digest()
+        found = self.known.get(key)
+        if found is None:
+            found = search(self.most)
+            with self.lock:
+                self.known[key] = found
+                while len(self.known) > LAST:
+                    del self.known[next(iter(self.known))]
+        return found
+
 
 @group
 class AlongNeighbors(WeighsNeighbors, AsksNearest):
     """Abstract: predicts by k neighbours; the models of all k share their rows and their search."""
+
+    __slots__ = ("_tables",)  # of a path
 
     path: ClassVar[str | None] = "n_neighbors"
 
@@ -34,8 +59,9 @@ class AlongNeighbors(WeighsNeighbors, AsksNearest):
             return super()._fit_path(source, name, values)
         whole: Self = fresh(self).set_params(n_neighbors=values[0])._fit(source)
         models = [whole._fitted_copy(whole._fitted_state(), n_neighbors=k) for k in values]
+        tables = Tables(int(max(values)))
         for one in models:
-            one._search = whole._search
+            one._search, one._tables = whole._search, tables
         return models
 
     def _outputs_along(self, models: list[Any], X: Any) -> list[Array]:
@@ -47,7 +73,11 @@ class AlongNeighbors(WeighsNeighbors, AsksNearest):
     def _of_all(self, models: list[Any], X: Any) -> Iterator[Array]:
         """The outputs of models that differ in k alone, for rows of a block; without X for each row of the fit, by all others."""
         wanted = sorted({int(one.n_neighbors) for one in models})
-        near = self._near(X, wanted[-1], further=self._further())
+        tables, further = getattr(self, "_tables", None), self._further()
+        if tables is None or X is None:
+            near = self._near(X, wanted[-1], further=further)
+        else:
+            near = tables.of(self._plain(X), lambda most: self._near(X, most, further=further))
         asked = [int(one.n_neighbors) for one in models]
         if asked == wanted:  # one after the other: they need not all be there at a time
             yield from self._outputs_of(near, wanted)
