@@ -61,8 +61,11 @@ class AlongNeighbors(WeighsNeighbors, AsksNearest):
         models = [whole._fitted_copy(whole._fitted_state(), n_neighbors=k) for k in values]
         tables = Tables(int(max(values)))
         for one in models:
-            one._search, one._tables = whole._search, tables
+            one._share(whole._search, tables)
         return models
+
+    def _share(self, search: Any, tables: Tables) -> None:
+        self._search, self._tables = search, tables
 
     def _outputs_along(self, models: list[Any], X: Any) -> list[Array]:
         return list(self._of_all(models, X))
