@@ -108,7 +108,7 @@ def choose_clusters(X: Any, most: int = 12, *, sample_weight: Any = None, random
     alone for 91 % and 31 of these, the gap statistic for 83 % and all, the silhouette for 67 % and none (`python -m bench.choose`).
 
     Columns should have comparable scales. X may be anything that a fit takes: arrays, sparse rows, frames, paths of files, streams,
-    Dask collections. Of long tables 3,000 different rows, drawn by a hash, are looked at. Cost O(rows · p · most²), about 60 k-means fits.
+    Dask collections. Of long tables 3,000 different rows, drawn by a hash, are looked at. Cost O(rows · p · most²) for some thirty tables.
     Weights count copies of rows. References: Tibshirani, Walther & Hastie 2001; Tibshirani & Walther 2005; Rousseeuw 1987.
 
     >>> import numpy as np, tenfold

@@ -12,6 +12,7 @@ from scipy.spatial.distance import cdist
 from tenfold.cluster.path import along, labels_of, many_along
 from tenfold.core.data import Array
 from tenfold.core.engine import each
+from tenfold.core.random import seed_of
 from tenfold.score.silhouette import MANY_COLUMNS, Distances, silhouettes
 from tenfold.solve.lloyd import Run
 
@@ -55,10 +56,6 @@ def evidence_of(rows: Array, weight: Array, most: int, rng: np.random.Generator)
         runs, float(spread[0]), spread / spread[0], held_out.mean(axis=0), errors[0], silhouette_curve(rows, weight, groups),
         gap, gap_error, np.array([bic(rows, weight, one, k) for k, one in enumerate(groups, 1)]), strength.mean(axis=0), errors[1],
     )  # fmt: skip
-
-
-def seed_of(rng: np.random.Generator) -> int:
-    return int(rng.integers(0, 2**62))
 
 
 def gaps(rows: Array, weight: Array, spread: Array, rng: np.random.Generator) -> tuple[Array, Array]:

@@ -9,6 +9,7 @@ import numpy as np
 from tenfold.cluster.path import alone, labels_of
 from tenfold.core.data import Array
 from tenfold.core.engine import each
+from tenfold.core.random import seed_of
 from tenfold.score.clustering import Contingency
 
 SPLITS = 10
@@ -40,9 +41,9 @@ def stability(rows: Array, labels: Array, k: int, seed: int) -> Stability:
         drawn = np.sort(rng.permutation(len(rows))[:ROWS])
         rows, labels = np.ascontiguousarray(rows[drawn]), labels[drawn]
     splits = [np.array_split(rng.permutation(len(rows)), 2) for _ in range(SPLITS)]
-    seeds = [int(one) for one in rng.integers(0, 2**62, 2 * SPLITS)]
     halves = [half for pair in splits for half in pair]
-    found = each(lambda i: labels_of(rows, alone(np.ascontiguousarray(rows[halves[i]]), k, seeds[i])), list(range(2 * SPLITS)))
+    seeds = [seed_of(rng) for _ in halves]
+    found = each(lambda i: labels_of(rows, alone(np.ascontiguousarray(rows[halves[i]]), k, seeds[i])), list(range(len(halves))))
     agreed = [Contingency.of(one, other).adjusted_rand() for one, other in zip(found[::2], found[1::2], strict=True)]
     return Stability(float(np.mean(agreed)), np.mean([_overlaps(labels, one, k) for one in found], axis=0))
 
