@@ -25,6 +25,7 @@ PUBLIC = {
     "draw_folds": "validation",
     "draw_gains": "gains",
     "draw_importance": "importance",
+    "draw_kmeans_steps": "steps",
     "draw_learning_curve": "curves",
     "draw_leverage": "influence",
     "draw_mean_shift": "clusters",

@@ -25,6 +25,7 @@ from tenfold.draw.ranking import draw_roc as draw_roc
 from tenfold.draw.regions import draw_regions as draw_regions
 from tenfold.draw.residuals import draw_residuals as draw_residuals
 from tenfold.draw.search import draw_search as draw_search
+from tenfold.draw.steps import draw_kmeans_steps as draw_kmeans_steps
 from tenfold.draw.tree import draw_tree as draw_tree
 from tenfold.draw.validation import draw_folds as draw_folds
 from tenfold.draw.validation import draw_path as draw_path
