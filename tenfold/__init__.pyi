@@ -7,6 +7,7 @@ from tenfold.cluster.agglomerative import AgglomerativeClustering as Agglomerati
 from tenfold.cluster.bandwidth import estimate_bandwidth as estimate_bandwidth
 from tenfold.cluster.choose import choose_clusters as choose_clusters
 from tenfold.cluster.dbscan import DBSCAN as DBSCAN
+from tenfold.cluster.feature_agglomeration import FeatureAgglomeration as FeatureAgglomeration
 from tenfold.cluster.hdbscan import HDBSCAN as HDBSCAN
 from tenfold.cluster.kmeans import KMeans as KMeans
 from tenfold.cluster.kmedoids import KMedoids as KMedoids

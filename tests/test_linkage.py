@@ -10,7 +10,7 @@ import pytest
 from scipy.cluster.hierarchy import cophenet, fcluster, is_valid_linkage
 from scipy.cluster.hierarchy import linkage as theirs
 from scipy.spatial.distance import pdist, squareform
-from sklearn.cluster import AgglomerativeClustering
+from sklearn.cluster import AgglomerativeClustering, FeatureAgglomeration
 from sklearn.datasets import load_breast_cancer, load_iris, load_wine
 from sklearn.metrics import adjusted_rand_score
 
@@ -181,6 +181,22 @@ def test_a_weight_counts_as_copies(linkage: str) -> None:
     np.testing.assert_allclose(model.linkage_[-8:, 2], copies.linkage_[-8:, 2], rtol=1e-10, atol=0)
     assert model.n_leaves_ == (w > 0).sum() and len(model.labels_) == 50
     assert np.array_equal(model.labels_[w == 0], model.predict(X[w == 0]))
+
+
+@pytest.mark.parametrize("linkage", ["ward", "average", "complete"])
+def test_columns_are_put_together_as_in_scikit_learn(linkage: str) -> None:
+    X = rows(50, 12)
+    ours, other = (cls(4, linkage=linkage).fit(X) for cls in (tenfold.FeatureAgglomeration, FeatureAgglomeration))
+    assert np.array_equal(ours.labels_, other.labels_) and np.array_equal(ours.children_, other.children_)
+    np.testing.assert_allclose(ours.transform(X), other.transform(X), rtol=1e-12, atol=1e-12)
+    back = ours.inverse_transform(ours.transform(X))
+    np.testing.assert_allclose(back, other.inverse_transform(other.transform(X)), rtol=1e-12, atol=1e-12)
+    middle = tenfold.FeatureAgglomeration(4, linkage=linkage, pooling_func=np.median).fit_transform(X)
+    assert np.array_equal(middle, tenfold.FeatureAgglomeration(4, linkage=linkage, pooling_func="median").fit_transform(X))
+    with pytest.raises(tenfold.BadParameter, match="choose one of 'mean'"):
+        tenfold.FeatureAgglomeration(pooling_func="sum").fit(X)
+    with pytest.raises(tenfold.BadInput, match="rows of other weights"):
+        tenfold.FeatureAgglomeration(linkage="average", metric="chebyshev").fit(X, sample_weight=np.arange(50.0))
 
 
 def test_functions_as_metrics() -> None:

@@ -4,6 +4,7 @@
 PUBLIC = {
     "linkage": "linkage",
     "AgglomerativeClustering": "agglomerative",
+    "FeatureAgglomeration": "feature_agglomeration",
     "DBSCAN": "dbscan",
     "HDBSCAN": "hdbscan",
     "KMeans": "kmeans",

@@ -9,16 +9,16 @@ import numpy as np
 
 from tenfold._linkage import between
 from tenfold.base import check
-from tenfold.base.estimator import Clusterer, Estimator, map_rows
-from tenfold.cluster.connected import check_connected, grown_connected
-from tenfold.cluster.cut import cut, halves, largest_gap
-from tenfold.cluster.linkage import LINKAGES, OF_CENTRES, Distances, check_metric, grown, is_precomputed, of_table
+from tenfold.base.estimator import Clusterer, map_rows
+from tenfold.cluster.cut import halves
+from tenfold.cluster.linkage import OF_CENTRES, Distances, is_precomputed, of_table
+from tenfold.cluster.tree_cut import TreeCut
 from tenfold.core import ops
 from tenfold.core.data import Array, Arrays, Source
 from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.learned import learned
 from tenfold.core.learning import Keep, Learner
-from tenfold.core.params import KW_ONLY, estimator, param
+from tenfold.core.params import estimator
 from tenfold.near.index import NeighborIndex
 from tenfold.near.measures import EUCLIDEAN, measure_of
 
@@ -26,7 +26,7 @@ PAIRS = 1 << 21  # distances at a time
 
 
 @estimator
-class AgglomerativeClustering(Clusterer, Estimator):
+class AgglomerativeClustering(Clusterer, TreeCut):
     """AgglomerativeClustering: rows are merged two by two, the nearest clusters first, until few are left.
 
     Model       the clusters that are left when the tree of merges is cut: at a number of clusters, at a distance, or in the largest gap
@@ -54,13 +54,7 @@ class AgglomerativeClustering(Clusterer, Estimator):
     2
     """
 
-    n_clusters_: int = learned("int", "number of clusters")
     labels_: Array = learned("int(r)", "the cluster of each row of the fit")
-    children_: Array = learned("int(*,2)", "the two clusters of each merge: rows come first, merge k is n_leaves_ + k")
-    linkage_: Array = learned("float(*,4)", "the tree as SciPy's dendrogram reads it: two clusters, their distance, the rows of both")
-    n_leaves_: int = learned("int", "number of rows in the tree")
-    n_connected_components_: int = learned("int", "pieces that the graph of `connectivity` was in, else 1")
-    distances_: Array = learned("float(*)", "distance of each merge; where asked for, or cut at a distance", optional=True)
     rows_: Array = learned("float(m,p)", "the rows, for new ones to be compared with", optional=True, rows=True)
     centers_: Array = learned("float(k,p)", "centres of the clusters, of linkages that compare them", optional=True)
     members_: Array = learned("int(m)", "the cluster of each of `rows_`, or of each column of distances; -1: of none", optional=True)
@@ -71,22 +65,6 @@ class AgglomerativeClustering(Clusterer, Estimator):
         "row_order": "merges and clusters are numbered in the order of the rows",
         "weight_is_copies": "the tree has a leaf for each row, however much it weighs",
     }
-
-    n_clusters: int | str | None = param(
-        default=2, at_least=1, one_of=("gap", None), doc="number of clusters; 'gap': cut in the largest gap; None: at `distance_threshold`"
-    )
-    _: KW_ONLY
-    metric: str | Callable[..., Any] = param(
-        default="euclidean", doc="name of a metric, function of two rows or of the table, or 'precomputed': X has all distances"
-    )
-    memory: Any = param(default=None, doc="no effect: nothing is kept on disk")
-    connectivity: Any = param(default=None, doc="a graph (n, n) of rows that may be merged, or a function of X for one; None: all may")
-    compute_full_tree: bool | str = param(
-        default="auto", one_of=("auto", True, False), doc="with `connectivity`: whether `children_` goes beyond the cut"
-    )
-    linkage: str = param(default="ward", one_of=LINKAGES, doc="how far clusters are apart")
-    distance_threshold: float | None = param(default=None, at_least=0, doc="cut where clusters are at least so far apart")
-    compute_distances: bool = param(default=False, doc="leave `distances_` also where the cut is at a number")
 
     @classmethod
     def _examples(cls) -> list[dict[str, Any]]:
@@ -108,43 +86,8 @@ class AgglomerativeClustering(Clusterer, Estimator):
             if len(X) != len(columns):
                 raise BadInput(f"Distance matrix should be square, got matrix of shape {X.shape}: metric='precomputed' is of all pairs")
             X = np.ascontiguousarray(X[:, columns])
-        distances, pieces = Distances.of(X, self.linkage, self.metric), 1
-        if self.connectivity is None:
-            tree = grown(distances, self.linkage, w)
-        else:
-            tree, pieces = grown_connected(distances, X, self.connectivity, self.linkage, w)
-        found = self._cut(tree, len(X)) | dict(linkage_=tree, n_leaves_=len(X), n_connected_components_=pieces)
+        found = self._tree(X, w)
         return found | self._measured_by(X, columns, source.n_features, w, found)
-
-    def _check_settings(self) -> None:
-        if (self.n_clusters is None) == (self.distance_threshold is None):
-            raise BadParameter("Exactly one of n_clusters and distance_threshold has to be set, and the other needs to be None.")
-        if self.distance_threshold is not None and self.compute_full_tree is False:
-            raise BadParameter("compute_full_tree must be True if distance_threshold is set.")
-        check_metric(self.linkage, self.metric)
-        if self.connectivity is not None:
-            check_connected(self.linkage)
-
-    def _cut(self, tree: Array, n: int) -> dict[str, Any]:
-        """Where the tree is cut, and what is left."""
-        children, heights = tree[:, :2].astype(np.int64), tree[:, 2]
-        if self.distance_threshold is not None:
-            k = int((heights >= self.distance_threshold).sum()) + 1
-        else:
-            k = largest_gap(heights) if isinstance(self.n_clusters, str) else int(self.n_clusters or 1)
-        if k > n:
-            raise BadInput(
-                f"Cannot extract more clusters than samples: {k} clusters were given for a tree with {n} leaves: ask for at most {n}"
-            )
-        found: dict[str, Any] = dict(n_clusters_=k, labels_=cut(children, n, k), children_=children)
-        if self.distance_threshold is not None or self.compute_distances:
-            found["distances_"] = heights.copy()
-        whole = k < max(100, 0.02 * n) if self.compute_full_tree == "auto" else self.compute_full_tree
-        if self.connectivity is not None and self.distance_threshold is None and not whole:
-            found["children_"] = children[: n - k]
-            if "distances_" in found:
-                found["distances_"] = found["distances_"][: n - k]
-        return found
 
     def _measured_by(self, X: Array, columns: Array, p: int, w: Array, found: dict[str, Any]) -> dict[str, Any]:
         """What new rows are compared with."""

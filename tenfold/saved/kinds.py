@@ -170,5 +170,6 @@ LEARNERS: dict[int, str] = {
     195: "KPlanes",
     196: "NeighborhoodComponentsAnalysis",
     197: "LargeMarginNearestNeighbor",
+    198: "FeatureAgglomeration",
 }
 NUMBER_OF_LEARNER = {name: number for number, name in LEARNERS.items()}
