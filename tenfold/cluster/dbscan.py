@@ -16,9 +16,11 @@ from tenfold.core.engine import lent_threads
 from tenfold.core.learned import learned
 from tenfold.core.learning import Keep, Learner
 from tenfold.core.params import KW_ONLY, estimator, param
+from tenfold.core.threads import while_listening
 from tenfold.near.index import NeighborIndex
 
 NO_WEIGHTS = np.empty(0)
+MANY = 1 << 14  # rows that take a while
 
 
 @estimator
@@ -139,7 +141,8 @@ def groups_of_rows(index: NeighborIndex, weights: Array, eps: float, least: floa
     if index.method_ == "tree" and not two_sided(index):
         assert measure.apart is not None
         with lent_threads() as threads:
-            dense, labels = dense_groups(index.X, weights, measure.summed(eps), float(least), measure.apart, measure.power, threads)
+            args = (index.X, weights, measure.summed(eps), float(least), measure.apart, measure.power, threads)
+            dense, labels = while_listening(len(index) > MANY, lambda: dense_groups(*args))
         return dense.astype(bool), labels
     dense, groups = np.zeros(len(index), dtype=np.uint8), RowGroups(len(index))
     for first, start, rows in index.blocks_within(eps):

@@ -17,11 +17,13 @@ from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.learned import learned
 from tenfold.core.learning import Keep, Learner
 from tenfold.core.params import KW_ONLY, estimator, param
+from tenfold.core.threads import while_listening
 from tenfold.near.index import NeighborIndex
 
 REST = 1e-3  # a point rests that moves less than this share of the bandwidth
 FAR = 8.6  # bandwidths beyond which a Gaussian kernel is below 1e-16
 NO_WEIGHTS = np.empty(0)
+MANY = 1 << 20  # rows times seeds that take a while
 
 
 @estimator
@@ -106,7 +108,8 @@ def shifted(X: Array, w: Array, seeds: Array, h: float, kernel: str, max_iter: i
     gaussian = kernel == "gaussian" and h > 0
     with lent_threads() as threads:
         reach, scale = (FAR * h, 0.5 / h**2) if gaussian else (h, 0.0)
-        return mean_shift(X, weights, np.ascontiguousarray(seeds), reach, scale, REST * h, max_iter, threads)
+        args = (X, weights, np.ascontiguousarray(seeds), reach, scale, REST * h, max_iter, threads)
+        return while_listening(len(X) * len(seeds) > MANY, lambda: mean_shift(*args))
 
 
 def bin_seeds(X: Array, w: Array, size: float, least: float) -> Array:

@@ -14,10 +14,12 @@ from tenfold.core.data import Array
 from tenfold.core.engine import lent_threads
 from tenfold.core.errors import BadInput
 from tenfold.core.memory import check_memory
+from tenfold.core.threads import while_listening
 from tenfold.near.index import NeighborIndex
 from tenfold.near.measures import HAMMING, Measure
 from tenfold.near.pairs import check_symmetric, distances
 
+MANY = 1 << 12  # rows that take a while
 BY_GROUPS = 16  # columns up to which parts of a tree can be left out
 
 Spanned = tuple[Array, Array, Array, Array]  # cores; the ends of each edge, and its length, in no order
@@ -34,9 +36,8 @@ def span_rows(index: NeighborIndex, weights: Array, least: int, alpha: float) ->
     scale = measure.summed(1 / alpha) / measure.summed(1.0)
     try:
         with lent_threads() as threads:
-            cores, first, second, length = reach_tree(
-                X, weights, float(least), scale, measure.apart, measure.power, X.shape[1] <= BY_GROUPS, threads
-            )
+            args = (X, weights, float(least), scale, measure.apart, measure.power, X.shape[1] <= BY_GROUPS, threads)
+            cores, first, second, length = while_listening(len(X) > MANY, lambda: reach_tree(*args))
     except OverflowError as error:
         raise BadInput(f"distances between rows, divided by alpha={alpha!r}, are too large: scale the columns") from error
     return measure.told(cores), first, second, measure.told(length)
