@@ -17,6 +17,7 @@ from tenfold.core.engine import Threads
 from tenfold.core.errors import BadInput, BadParameter, NotConverged, warn
 from tenfold.core.learned import learned
 from tenfold.core.learning import Learner, drive
+from tenfold.core.memory import check_memory
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.random import seed_of
 from tenfold.solve.planes import Planes, alternate, seeds
@@ -33,8 +34,9 @@ class KPlanes(Clusterer, Transformer, Estimator):
     Objective   min over m, V of  Σᵢ sᵢ minₖ ‖(I − VₖᵀVₖ)(xᵢ − mₖ)‖²      (a local minimum; it never rises)
     Algorithm   rows to their nearest plane, planes to the principal components of their rows, by turns; n_init starts on a sample of
                 distinct rows, through a drawn row and its neighbours; then on all rows, one pass each
-    Cost        O(n p k (q + 1) + n p²) time a pass, O(k p²) memory and the sample
-    Fails when  planes cross where most rows are; there are fewer rows than planes (refused)
+    Cost        O(n p k (q + 1) + n p² + k p³) time a pass, O(k p²) memory and the sample
+    Fails when  planes cross where most rows are; columns are thousands (slow: reduce them first with PCA); there are fewer rows
+                than planes (refused)
     Reference   Bradley & Mangasarian 2000
 
     Example
@@ -80,6 +82,7 @@ class KPlanes(Clusterer, Transformer, Estimator):
             raise BadParameter(f"KPlanes(n_components={q}): must be less than n_features={p}, else a plane holds all rows")
         if source.n_rows is not None and source.n_rows < k:
             raise BadInput(f"n_samples={source.n_rows} should be >= n_clusters={k}: ask for fewer clusters")
+        check_memory(f"KPlanes: moments of {k} groups of {p:,} columns", 8.0 * k * p * p, "reduce the columns first, such as with PCA")
         size = max(min(SAMPLE_ROWS, SAMPLE_VALUES // p), 8 * k * (q + 1), 256)
         sample = yield partial(sample_of, k=size, seed=seed_of(rng))
         planes = self._seeded(sample, rng)
