@@ -31,6 +31,7 @@ def _learners(folder: str, table: str) -> dict[str, str]:
 PUBLIC = {name: module for family in FAMILIES for name, module in _learners(family, "PUBLIC").items()} | {
     "advise": "tenfold.advisor.advice",
     "choose_clusters": "tenfold.cluster.choose",
+    "choose_mixture": "tenfold.density.choose",
     "cross_validate": "tenfold.evaluate.validate.cross",
     "cross_val_predict": "tenfold.evaluate.validate.cross",
     "cross_val_score": "tenfold.evaluate.validate.cross",

@@ -87,6 +87,21 @@ def test_mclust_chooses_these_for_faithful() -> None:
     np.testing.assert_allclose(best["EEE", 3], -2314.316, atol=0.05)
 
 
+def test_a_mixture_is_chosen_among_all() -> None:
+    found = tenfold.choose_mixture(IRIS, range(1, 4))
+    assert (found.covariance_type, found.n_components) == ("VEV", 2)
+    np.testing.assert_allclose(found.scores["VEV", 2], 561.7285, atol=2e-3)
+    assert "2 x VEV" in str(found) and "561.7<" in str(found)
+    assert tenfold.choose_mixture(IRIS[:20], [1, 2, 9], ["VVV", "EII"]).scores.keys() >= {("VVV", 9), ("EII", 1)}
+    noise = np.random.default_rng(3).normal(size=(300, 2))
+    assert tenfold.choose_mixture(noise, range(1, 5), ["EII", "EEE", "VVV"]).n_components == 1
+    with pytest.raises(BadInput, match="fewer components"):
+        tenfold.choose_mixture(np.ones((10, 2)), [2])
+    for asked in ({"criterion": "x"}, {"covariance_types": ["XYZ"]}, {"n_components": [0]}, {"n_components": []}):
+        with pytest.raises(BadParameter, match=next(iter(asked))):
+            tenfold.choose_mixture(IRIS, **asked)
+
+
 # --- shapes ---
 
 

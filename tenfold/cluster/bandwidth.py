@@ -30,7 +30,7 @@ def estimate_bandwidth(X: Any, *, quantile: float = 0.3, n_samples: int | None =
 
     >>> import tenfold
     >>> round(tenfold.estimate_bandwidth([[1, 1], [2, 1], [1, 0], [4, 7], [3, 5], [3, 6]], quantile=0.5), 2)
-    1.61
+    1.62
     """
     if not 0 <= quantile <= 1:
         raise BadParameter(f"quantile={quantile!r}: must be a number from 0 to 1")
@@ -61,4 +61,4 @@ def bandwidth_of(X: Array, w: Array, quantile: float = 0.3) -> float:
         last = np.minimum(last, len(X) - 1)
         return float(w[start : start + step] @ away[np.arange(len(away)), order[np.arange(len(away)), last]])
 
-    return np.float64(sum(each(some, list(range(0, len(X), step)))) / n)
+    return float(sum(each(some, list(range(0, len(X), step)))) / n)
