@@ -6,6 +6,7 @@ import functools
 import gc
 import inspect
 import os
+import re
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import MISSING
@@ -54,6 +55,11 @@ def pytest_runtest_teardown() -> None:
     """Once a test has imported pyplot, pictures are its figures; they are closed, and no window is opened."""
     if "matplotlib.pyplot" in sys.modules:
         sys.modules["matplotlib.pyplot"].close("all")
+
+
+def plain_id(case: Any) -> str:
+    """A case as the name of a test; functions without where they lie in memory, which differs between processes."""
+    return re.sub(r" at 0x[0-9a-f]+", "", str(case))
 
 
 def of_each(cases: Iterable[Any], check: Callable[[Any], None]) -> None:

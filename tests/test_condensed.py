@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pandas
 import pytest
+from conftest import plain_id
 from scipy.spatial.distance import cdist
 from sklearn.datasets import load_digits, load_iris
 
@@ -22,7 +23,7 @@ def furthest(a: Any, b: Any) -> float:
     return float(np.abs(a - b).max())
 
 
-@pytest.mark.parametrize("metric", ["euclidean", "manhattan", "cosine", "mahalanobis", "seuclidean", furthest], ids=str)
+@pytest.mark.parametrize("metric", ["euclidean", "manhattan", "cosine", "mahalanobis", "seuclidean", furthest], ids=plain_id)
 def test_the_condensed_rows_classify_all_others_right(metric: Any) -> None:
     rows, y = X[:120], Y[:120]
     model = tenfold.CondensedNearestNeighbor(metric=metric).fit(rows, y)

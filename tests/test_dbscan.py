@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 import sklearn.cluster
+from conftest import plain_id
 from sklearn.neighbors import radius_neighbors_graph
 
 import tenfold
@@ -46,7 +47,7 @@ def test_labels_are_scikit_learns(p: int, eps: float, weighted: bool) -> None:
         {"metric": "canberra", "eps": 0.05},
         {"metric": lambda a, b: float(np.abs(a - b).max()), "eps": 0.2},
     ],
-    ids=str,
+    ids=plain_id,
 )
 def test_metrics(options: dict[str, Any]) -> None:
     same(table(150, 2), min_samples=4, **options)

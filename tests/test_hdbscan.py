@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 import scipy.sparse
 import sklearn.cluster
+from conftest import plain_id
 from sklearn.datasets import load_iris, load_wine
 
 import tenfold
@@ -47,7 +48,7 @@ def test_the_tree_is_scikit_learns(p: int, metric: str) -> None:
         {"alpha": 0.7},
         {"store_centers": "both"},
     ],
-    ids=str,
+    ids=plain_id,
 )
 def test_settings(options: dict[str, Any]) -> None:
     ours, theirs = both(table(400, 2), min_samples=1, **options)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 import sklearn.neighbors
+from conftest import plain_id
 from scipy.sparse import csr_matrix
 from scipy.spatial.distance import cdist
 
@@ -40,7 +41,7 @@ def same(found: Any, expected: Any) -> None:
     np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-12)
 
 
-@pytest.mark.parametrize("weights", ["uniform", "distance", None, lambda d: np.exp(-d)], ids=str)
+@pytest.mark.parametrize("weights", ["uniform", "distance", None, lambda d: np.exp(-d)], ids=plain_id)
 @pytest.mark.parametrize("metric", ["minkowski", "manhattan", "chebyshev", "cosine", "canberra"])
 @pytest.mark.parametrize("cls", LEARNERS + AROUND)
 def test_as_scikit_learn(cls: Any, metric: str, weights: Any) -> None:
@@ -93,7 +94,7 @@ def test_weights_that_are_shares() -> None:
 
 
 @pytest.mark.parametrize("cls", LEARNERS)
-@pytest.mark.parametrize("weights", ["uniform", "distance", "epanechnikov", lambda d: 1 / (1 + d)], ids=str)
+@pytest.mark.parametrize("weights", ["uniform", "distance", "epanechnikov", lambda d: 1 / (1 + d)], ids=plain_id)
 @pytest.mark.parametrize("weighted", [False, True])
 def test_all_k_from_one_table_are_those_of_refits(cls: Any, weights: Any, weighted: bool) -> None:
     """By k-fold and by leave-one-out, equal rows with different targets included."""

@@ -10,7 +10,7 @@ import numpy as np
 from tenfold._linkage import between
 from tenfold.base import check
 from tenfold.base.estimator import Clusterer, map_rows
-from tenfold.cluster.cut import halves
+from tenfold.cluster.cut import halves, numbered
 from tenfold.cluster.linkage import OF_CENTRES, Distances, is_precomputed, of_table
 from tenfold.cluster.tree_cut import TreeCut
 from tenfold.core import ops
@@ -153,6 +153,14 @@ class AgglomerativeClustering(Clusterer, TreeCut):
             return np.concatenate([self._nearest_by_all(away, self.members_, self.shares_) for away in blocks])
 
         return by_all
+
+    def _objection(self) -> str | None:
+        k, known = self.n_clusters_, vars(self)
+        if "centers_" in known and (len(self.centers_) != k or len(known.get("shares_", self.centers_)) != k):
+            return "centers_ are not those of n_clusters_ clusters"
+        if "members_" in known and not numbered(self.members_[self.members_ >= 0], k):
+            return "members_ are not those of n_clusters_ clusters"
+        return None
 
     def _nearest_centre(self, X: Array) -> Array:
         away = between(np.ascontiguousarray(X, dtype=np.float64), self.centers_, EUCLIDEAN, 2.0, False)

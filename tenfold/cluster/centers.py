@@ -72,6 +72,9 @@ class Centers(Clusterer, Transformer, Estimator):
     def _assign(self, X: Any) -> Array:
         return np.asarray(ops.nearest(X, self._centres())[0].astype(np.int32))
 
+    def _objection(self) -> str | None:
+        return None if len(self.cluster_centers_) else "there is no cluster"
+
     def _centres(self) -> Array:
         """The centres to compute with."""
         return self.cluster_centers_.astype(np.float64, copy=False)

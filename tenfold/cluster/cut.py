@@ -30,6 +30,12 @@ def cut(children: Array, n: int, k: int) -> Array:
     return number[top[:n]]
 
 
+def numbered(labels: Array, k: int) -> bool:
+    """Whether they are 0, ..., k − 1, each at least once."""
+    found = np.unique(labels)
+    return len(found) == k and (k == 0 or (int(found[0]), int(found[-1])) == (0, k - 1))
+
+
 def largest_gap(heights: Array) -> int:
     """How many clusters there are in the middle of the largest gap between the heights of successive merges: two at least."""
     n = len(heights) + 1

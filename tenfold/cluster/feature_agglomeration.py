@@ -10,6 +10,7 @@ import numpy as np
 
 from tenfold.base import check
 from tenfold.base.estimator import Transformer
+from tenfold.cluster.cut import numbered
 from tenfold.cluster.linkage import is_precomputed
 from tenfold.cluster.tree_cut import TreeCut
 from tenfold.core import ops
@@ -93,6 +94,9 @@ class FeatureAgglomeration(Transformer, TreeCut):
 
     def _saved_params(self) -> dict[str, Any]:
         return super()._saved_params() | {"pooling_func": self._named().pooling_func}
+
+    def _objection(self) -> str | None:
+        return None if numbered(self.labels_, self.n_clusters_) else "labels_ are not those of n_clusters_ clusters"
 
     def _transform(self, X: Any) -> Array:
         pool, X = self._pool(), ops.dense(X)

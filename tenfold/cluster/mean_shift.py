@@ -101,6 +101,9 @@ class MeanShift(Clusterer, Estimator):
         labels = labels.astype(np.int64)
         return labels if self.cluster_all else np.where(np.sqrt(distance2) <= self.bandwidth_, labels, -1)
 
+    def _objection(self) -> str | None:
+        return None if len(self.cluster_centers_) else "there is no cluster"
+
 
 def shifted(X: Array, w: Array, seeds: Array, h: float, kernel: str, max_iter: int) -> tuple[Array, Array, Array]:
     """Where seeds come to rest, the weight around them there, and the steps of each."""

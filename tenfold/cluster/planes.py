@@ -106,6 +106,9 @@ class KPlanes(Clusterer, Transformer, Estimator):
         assert best is not None
         return best[1]
 
+    def _objection(self) -> str | None:
+        return None if len(self.cluster_centers_) else "there is no cluster"
+
     def _away2(self, X: Any) -> Array:
         planes = Planes(*(one.astype(np.float64, copy=False) for one in (self.cluster_centers_, self.components_)))
         return planes.distances2(np.asarray(ops.dense(X), dtype=np.float64))

@@ -176,6 +176,15 @@ class Mixture(Density, Estimator):
             )
         return found
 
+    def _objection(self) -> str | None:
+        (k, p), factors = self.means_.shape, self.precisions_cholesky_
+        shape = {"tied": (p, p), "diag": (k, p), "spherical": (k,)}.get(self.covariance_type, (k, p, p))
+        if factors.shape != shape or self.covariances_.shape != shape:
+            return f"covariances of type {self.covariance_type!r} have the shape {shape}"
+        roots = spread_roots(factors, self.covariance_type, k, p)
+        diagonals = roots if roots.ndim == 2 else np.diagonal(roots, axis1=1, axis2=2)
+        return None if (diagonals > 0).all() else "precisions_cholesky_ are not the roots of covariances"
+
     # --- what it says of rows ---
 
     def _log_density(self, X: Any) -> Array:
