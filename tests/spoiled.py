@@ -32,7 +32,8 @@ BY_DEFINITION: dict[str, Callable[[Any, Any], bool]] = {
     "pvalues_": lambda learner, value: not np.isinf(value).any() and np.isnan(learner.scores_[np.isnan(value)]).all(),
     "edges_": lambda _, value: all(finite(one) or list(one) == [-np.inf, np.inf] for one in value),  # a column in one bin
 }
-OF_TWO_COLUMNS = ("RFE", "RFECV", "SequentialFeatureSelector")  # there is nothing to choose from one
+# there is nothing to choose from, to put together, or to lay a line through in one
+OF_TWO_COLUMNS = ("RFE", "RFECV", "SequentialFeatureSelector", "FeatureAgglomeration", "KPlanes")
 AS_GIVEN = ("FunctionTransformer",)  # hands tables on as they are: whether they are good is for the function to say
 READS = ("Prepare",)  # tables as they are found: what cannot be a number, infinity too, is missing
 many = settings(  # as many examples as the profile says: conftest.py
@@ -155,7 +156,7 @@ def outcome(learner: Any, case: Case) -> str | None:
             case.fit(learner)
             said = {
                 verb: getattr(learner, verb)(as_taken(learner, case.new))
-                for verb in ("predict", "predict_proba", "transform")
+                for verb in ("predict", "predict_proba", "transform", "kneighbors")
                 if hasattr(learner, verb)
             }
         except TenfoldError as refusal:

@@ -208,7 +208,8 @@ def check_training_rows(case: tuple[str, int, int], tmp_path: Path) -> None:
         case[0] in ("KMedoids", "DBSCAN", "HDBSCAN", "KernelRegressor", "KNNImputer", "RankTransformer")
         or case[0] in ("CountVectorizer", "TfidfVectorizer")
         or (case[0] == "AgglomerativeClustering" and hasattr(model, "rows_"))
-        or "Neighbor" in case[0] or case[0] == "LocalOutlierFactor"
+        or ("Neighbor" in case[0] and case[0] not in ("NeighborhoodComponentsAnalysis", "LargeMarginNearestNeighbor"))
+        or case[0] == "LocalOutlierFactor"
     )
     if case[0] in SINGLE_VALUES or model.accepts == "documents":  # words, not numbers
         return

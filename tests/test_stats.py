@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import tenfold
 from tenfold.cluster.kmeans import Survey
+from tenfold.cluster.soft import Shares
 from tenfold.compose.consensus import Agreement
 from tenfold.compose.front import Ahead
 from tenfold.core.data import Block
@@ -30,6 +31,7 @@ from tenfold.core.stats import (
     Terms,
     merge,
 )
+from tenfold.density.components import Components, Frame
 from tenfold.evaluate.validate.merges import all_but_one
 from tenfold.features.scores import Joint
 from tenfold.features.variance import Ranges
@@ -52,17 +54,20 @@ from tenfold.reduce.table import Table, Triangular
 from tenfold.solve import sketch
 from tenfold.solve.biweight import ScaleSums
 from tenfold.solve.columns import Distinct
+from tenfold.solve.em import Side
 from tenfold.solve.few_rows import FewRows
 from tenfold.solve.held_out import Held, Wrong
 from tenfold.solve.irls import Piece
 from tenfold.solve.least_squares import Extended, Products, Triangle
 from tenfold.solve.linear_program import Bend
 from tenfold.solve.lloyd import Clusters, Steps
+from tenfold.solve.planes import Planes, assigned
 from tenfold.solve.stochastic import Slope
 from tenfold.solve.truncated import Product, Slopes
 from tenfold.solve.variance import Likelihood
 from tenfold.text.vocabulary import Vocabulary
 
+MIXTURE = Components.of(np.full(3, 1 / 3), np.array([[0.0, 0, 0], [1, 2, 3], [-2, 1, 0]]), np.tile(np.eye(3), (3, 1, 1)))
 LAWS = settings(max_examples=25, deadline=None, derandomize=True, database=None)
 CENTERS = np.array([[0.0, 0, 0], [1, 2, 3], [-2, 1, 0]])
 EDGES = np.tile(np.linspace(-3, 3, 8), (3, 1))
@@ -128,6 +133,10 @@ CASES = {
     ),
     "Steps": Case(lambda X, w: Steps([Clusters.of(X, w, CENTERS), Clusters.of(X, w, -CENTERS)])),
     "Survey": Case(lambda X, w: Survey(sketch.Sample.of(X, w, 20, 1), Spread.of(X, w))),
+    "Side": Case(lambda X, w: Side([Clusters.of(X, w, CENTERS), Clusters.of(X, w, -CENTERS)])),
+    "Responsibilities": Case(lambda X, w: MIXTURE.expect(Block(X, None, w), Frame(np.zeros(3), np.ones(3)))),
+    "Shares": Case(lambda X, w: Shares(w @ np.exp(-(X**2)), (X.T * w) @ X, float(w @ X[:, 0]), float(w @ X[:, 0] ** 2))),
+    "Fits": Case(lambda X, w: assigned(Block(X, None, w), Planes(CENTERS, np.tile(np.eye(3)[:1], (3, 1, 1))))),
     "Extended": Case(lambda X, w: Extended((w @ X).astype(np.longdouble), w @ X**2)),
     "Products": Case(lambda X, w: Products(float(w.sum()), w @ X, w @ X[:, :1], (X * w[:, None]).T @ X)),
     "Range": Case(lambda X, w: Range(X.min(axis=0), X.max(axis=0)), exact=True),

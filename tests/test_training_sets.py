@@ -206,7 +206,8 @@ def test_the_race_from_merged_sums_is_the_race_of_fits(classes: int, monkeypatch
 
 
 def test_learners_of_one_pass_see_each_row_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ten training sets of four folds: ten fits of each learner of one pass before, none now, and one pass over the rows."""
+    """Ten training sets of four folds: ten fits of each learner of one pass before, none now, and one pass over the rows. Neighbours
+    are fitted once to each, whatever their number."""
     fits: dict[str, int] = {}
     rows = [0]
     fit, summarize = Estimator._fit, Front.summarize
@@ -221,7 +222,7 @@ def test_learners_of_one_pass_see_each_row_once(monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr(Estimator, "_fit", counted_fit)
     monkeypatch.setattr(Front, "summarize", counted_rows)
-    for classes, left in ((3, {"LogisticRegression": 60}), (0, {})):
+    for classes, left in ((3, {"LogisticRegression": 60, "KNeighborsClassifier": 10}), (0, {"KNeighborsRegressor": 10})):
         fits.clear()
         rows[0] = 0
         race = race_of(classes, monkeypatch)

@@ -75,6 +75,10 @@ class AgglomerativeClustering(Clusterer, TreeCut):
             {"n_clusters": None, "distance_threshold": 2.5, "linkage": "single"},
         ]
 
+    @classmethod
+    def _small_example(cls) -> dict[str, Any]:
+        return {"n_clusters": 2}
+
     def _learn(self, source: Source) -> Learner[dict[str, Any]]:
         self._check_settings()
         X, _, w = yield Keep()

@@ -48,14 +48,16 @@ class Components:
         """covariances: (k, p, p), or variances (k, p)."""
         if covariances.ndim == 2:
             if not (covariances > 0).all():
-                raise _ill_defined(int(np.flatnonzero(~(covariances > 0).all(axis=1))[0]))
+                raise ill_defined(int(np.flatnonzero(~(covariances > 0).all(axis=1))[0]))
             return cls(shares, means, 1.0 / np.sqrt(covariances))
         roots = np.empty_like(covariances)
         for k, C in enumerate(covariances):
+            if not np.isfinite(C).all():
+                raise ill_defined(k)
             unit = np.sqrt(np.maximum(np.diagonal(C), np.finfo(float).tiny))
             L = cholesky(C / unit / unit[:, None])
             if L is None or not np.isfinite(L).all():
-                raise _ill_defined(k)
+                raise ill_defined(k)
             roots[k] = invert_triangle(L).T / unit[:, None]
         return cls(shares, means, roots)
 
@@ -187,8 +189,9 @@ def _share_out(R: Array, w: Array) -> float:
     return float(w @ (top + np.log(total)))
 
 
-def _ill_defined(k: int) -> BadInput:
+def ill_defined(k: int | None = None) -> BadInput:
+    which = "" if k is None else f"Component {k}: "
     return BadInput(
-        f"Component {k}: Fitting the mixture model failed because some components have ill-defined empirical covariance (for instance "
-        "caused by singleton or collapsed samples). Try to decrease the number of components, increase reg_covar, or scale the input data."
+        f"{which}Fitting the mixture model failed because some components have ill-defined empirical covariance (for instance caused by "
+        "singleton or collapsed samples). Try to decrease the number of components, increase reg_covar, or scale the input data."
     )

@@ -11,7 +11,7 @@ from tenfold.core.errors import BadParameter, Degenerate, warn
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Centred
 from tenfold.density import shapes
-from tenfold.density.components import Components, Responsibilities
+from tenfold.density.components import Components, Responsibilities, ill_defined
 from tenfold.density.mixtures import Mixture, held, inverse, spread_roots
 from tenfold.solve.linalg import cholesky
 
@@ -62,7 +62,10 @@ class GaussianMixture(Mixture):
 
     def _maximised(self, moments: Centred, prior: Any) -> Components:
         weight = moments.weight + NO_ROWS
-        found = shapes.covariances(self._shape, weight, moments.scatter)
+        try:
+            found = shapes.covariances(self._shape, weight, moments.scatter)
+        except np.linalg.LinAlgError:  # where a shape needs the inverse of a common covariance
+            raise ill_defined() from None
         found = found + (self.reg_covar if found.ndim == 2 else self.reg_covar * np.eye(found.shape[1]))
         return Components.of(weight / weight.sum(), moments.mean, found)
 

@@ -32,7 +32,8 @@ def is_diagonal(shape: str) -> bool:
 
 def covariances(shape: str, weight: Array, scatter: Array) -> Array:
     """The most likely covariances: (k, p, p) from scatters (k, p, p); variances (k, p) from sums of squares (k, p) if `is_diagonal`."""
-    return SHAPES[shape](np.maximum(weight, TINY), scatter)
+    with np.errstate(over="ignore", invalid="ignore"):  # of scatters that are all but zero: who asks sees that they are no covariances
+        return SHAPES[shape](np.maximum(weight, TINY), scatter)
 
 
 # --- diagonal: W holds sums of squares (k, p) ---

@@ -40,7 +40,7 @@ class NeighborhoodComponentsAnalysis(LearnedMetric):
     Example
     -------
     >>> import numpy as np, tenfold
-    >>> X, y = [[0.0, 0.0], [0.0, 1.0], [9.0, 0.0], [9.0, 1.0]], [0, 1, 0, 1]
+    >>> X, y = [[0.0, 0.0], [1.0, 1.1], [9.0, 0.1], [8.0, 1.0], [4.0, 0.2], [5.0, 0.9]], [0, 1, 0, 1, 0, 1]
     >>> A = tenfold.NeighborhoodComponentsAnalysis(n_components=1, random_state=0).fit(X, y).components_
     >>> bool(abs(A[0, 1]) > 10 * abs(A[0, 0]))
     True

@@ -245,6 +245,7 @@ NEAR: Fits = {
     "medoids": lambda: tenfold.KMedoids(5, random_state=0).fit(SMALL).cluster_centers_,
     "medoids of distances": lambda: tenfold.KMedoids(2, metric="precomputed", random_state=0).fit(np.abs(SHORT - SHORT[:, None])).labels_,
     "tree": lambda: tenfold.NeighborIndex(SMALL).nearest(SMALL, 3),
+    "tree, many queries": lambda: tenfold.NeighborIndex(SMALL).nearest(X[:600], 3),
     "tree, radius": lambda: np.concatenate(tenfold.NeighborIndex(SMALL, "manhattan").within(SMALL, 2.0)),
     "all rows": lambda: tenfold.NeighborIndex(WIDE[:200]).nearest(k=3),
     "tree, in threads": lambda: tenfold.NeighborIndex(np.vstack([NARROW, NARROW])).nearest(SMALL[:, 3:], 3),
