@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ from tenfold.selection.candidates import Family, settings_of
 from tenfold.selection.choice import Mix, choose
 from tenfold.selection.ensemble import greedy_weights
 from tenfold.selection.estimate import reaches_of
+from tenfold.selection.fits import Fits
 from tenfold.selection.folds import Division, make_folds
 from tenfold.selection.guess import MeanGuess
 from tenfold.selection.held_out import HeldOut
@@ -388,9 +390,17 @@ def test_the_board_flatters_and_the_estimate_does_not(few_families: None) -> Non
 # --- runs ----------------------------------------------------------------------------------------------
 
 
-def test_the_time_is_kept_and_what_is_complete_counts() -> None:
+def test_the_time_is_kept_and_what_is_complete_counts(monkeypatch: pytest.MonkeyPatch) -> None:
     frame, y = two_classes(3000, 1)
-    found = tenfold.select(frame, y, time=0.05)
+    unit = Fits.unit
+
+    def slow(self: Fits, *given: Any) -> Any:
+        time.sleep(0.05)  # whatever the machine, all units take longer than there is time
+        return unit(self, *given)
+
+    with monkeypatch.context() as patched:
+        patched.setattr(Fits, "unit", slow)
+        found = tenfold.select(frame, y, time=0.05)
     assert found.record["cut_by_time"] and not found.interrupted
     assert found.record["seconds"]["total"] < 60  # other work may run beside
     assert len(found.predict(frame)) == 3000
