@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import betaln, digamma, gammaln
@@ -72,6 +72,11 @@ class BayesianGaussianMixture(Mixture):
     >>> int((model.weights_ > 0.01).sum())
     2
     """
+
+    unnormalised: ClassVar[str] = (
+        "as in scikit-learn, score_samples sums exp(E log πₖ + E log N(x; mₖ, Cₖ)), which is at most the density; sample, cdf and quantile "
+        "are those of the mixture with weights_, means_ and covariances_"
+    )
 
     weight_concentration_: Any = learned("float(k)|float(2,k)", "parameters of the posterior of the shares")
     mean_precision_: Array = learned("float(k)", "how many rows each mean is worth")

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.random import RandomState
+from scipy.special import ndtr
 
 from tenfold.base import check
 from tenfold.base.estimator import Density, Estimator, map_rows, softmax
@@ -189,6 +190,11 @@ class Mixture(Density, Estimator):
 
     def _log_density(self, X: Any) -> Array:
         return log_sum(self._components().log_joint(X))
+
+    def _cdf(self, X: Array) -> Array:
+        """Σₖ πₖ Φ((x − mₖ) / σₖ) of one column."""
+        roots = spread_roots(self.precisions_cholesky_, self.covariance_type, *self.means_.shape).reshape(-1)
+        return np.asarray(ndtr((X - self.means_[:, 0]) * roots) @ (self.weights_ / self.weights_.sum()))
 
     def predict(self, X: Any) -> Array:
         """The number of the most probable component of each row."""
