@@ -65,7 +65,7 @@ PUBLIC = {name: module for family in FAMILIES for name, module in _learners(fami
 INSIDE = _learners("prepare", "INSIDE") | _learners("selection", "INSIDE")
 
 # Namespaces of their own: tenfold.evaluate.roc_auc_score, tenfold.draw.draw_roc.
-NAMESPACES = ("evaluate", "score", "draw")
+NAMESPACES = ("evaluate", "score", "distributions", "draw")
 
 __all__ = ["__version__", *NAMESPACES, *PUBLIC]
 

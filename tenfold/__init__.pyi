@@ -1,3 +1,4 @@
+from tenfold import distributions as distributions
 from tenfold import draw as draw
 from tenfold import evaluate as evaluate
 from tenfold import score as score

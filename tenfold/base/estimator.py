@@ -267,3 +267,9 @@ FACTS = ("n_features_in_", "feature_names_in_", "classes_", "categories_", "_fla
 def is_fitted(name: str) -> bool:
     """Whether this is the name of a fitted attribute."""
     return name.endswith("_") and not name.startswith("_")
+
+
+def gate_of(name: str, target: str, **traits: Any) -> Estimator:
+    """A learner that only the gate sees: what a function of this name takes."""
+    made: Estimator = type(name, (Estimator,), dict(target=target, sparse=True) | traits)()
+    return made

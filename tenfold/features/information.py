@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 
 from tenfold.base import check
+from tenfold.base.estimator import gate_of
 from tenfold.core import ops
 from tenfold.core.data import Array
 from tenfold.core.engine import current_engine
 from tenfold.core.errors import BadParameter
 from tenfold.core.learning import Keep
 from tenfold.features.mutual_info import discrete_columns, exact_information
-from tenfold.features.scores import gate_of
 from tenfold.solve.class_cuts import class_cuts
 
 BIT = float(np.log(2.0))

@@ -8,13 +8,13 @@ from typing import Any
 import numpy as np
 
 from tenfold.base import check
+from tenfold.base.estimator import gate_of
 from tenfold.core import ops
 from tenfold.core.data import Array
 from tenfold.core.engine import current_engine, each
 from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.learning import Keep
 from tenfold.core.random import legacy_generator
-from tenfold.features.scores import gate_of
 
 NOISE = 1e-10  # of the size of a column: equal values of numbers that are measured are taken apart
 

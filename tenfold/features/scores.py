@@ -15,7 +15,7 @@ import numpy as np
 
 from tenfold.base import check
 from tenfold.base.columns import ColumnSums
-from tenfold.base.estimator import Estimator
+from tenfold.base.estimator import gate_of
 from tenfold.core import ops
 from tenfold.core.data import Array, Block
 from tenfold.core.engine import current_engine
@@ -177,12 +177,6 @@ CORRELATION = ColumnScore("r_regression", "real", _joint, lambda stats: (_correl
 
 
 # --- functions --------------------------------------------------------------------------------------------------------
-
-
-def gate_of(name: str, target: str, **traits: Any) -> Estimator:
-    """A learner that only the gate sees: what a function of this name takes."""
-    made: Estimator = type(name, (Estimator,), dict(target=target, sparse=True) | traits)()
-    return made
 
 
 def sums_of(score: ColumnScore, X: Any, y: Any, sample_weight: Any = None) -> Any:
