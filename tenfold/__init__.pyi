@@ -21,6 +21,7 @@ from tenfold.compose.adaboost import AdaBoostClassifier as AdaBoostClassifier
 from tenfold.compose.adaboost_r2 import AdaBoostRegressor as AdaBoostRegressor
 from tenfold.compose.bagging import BaggingClassifier as BaggingClassifier
 from tenfold.compose.bagging import BaggingRegressor as BaggingRegressor
+from tenfold.compose.bayes import BayesClassifier as BayesClassifier
 from tenfold.compose.calibrated import CalibratedClassifierCV as CalibratedClassifierCV
 from tenfold.compose.cascade import CascadeClassifier as CascadeClassifier
 from tenfold.compose.chain import ClassifierChain as ClassifierChain
@@ -74,6 +75,7 @@ from tenfold.core.monitor import monitor as monitor
 from tenfold.core.threads import threads as threads
 from tenfold.density.bayesian_mixture import BayesianGaussianMixture as BayesianGaussianMixture
 from tenfold.density.choose import choose_mixture as choose_mixture
+from tenfold.density.gaussian import GaussianDensity as GaussianDensity
 from tenfold.density.mixture import GaussianMixture as GaussianMixture
 from tenfold.evaluate.validate.cross import cross_val_predict as cross_val_predict
 from tenfold.evaluate.validate.cross import cross_val_score as cross_val_score

@@ -262,6 +262,9 @@ class ByVerbs(Estimator):
         said = said if said.ndim == 2 and said.shape[1] > 1 else np.column_stack([np.zeros(len(said)), said])
         return self._by_class(said, -np.inf)
 
+    def _log_density(self, X: Any) -> Array:
+        return self._ask("score_samples", X)
+
     def _transform(self, X: Any) -> Any:
         made, n = self.learner.transform(X), Given(X).shape[0]
         if Given(made).shape[0] != n:

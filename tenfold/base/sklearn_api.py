@@ -196,6 +196,8 @@ def _fresh(value: Any) -> Any:
         return [_fresh(item) for item in value]
     if isinstance(value, tuple):
         return tuple(_fresh(item) for item in value)
+    if isinstance(value, dict):
+        return {key: _fresh(item) for key, item in value.items()}
     if not isinstance(value, SklearnApi):
         return _copy_of(value)
     if value.frozen:

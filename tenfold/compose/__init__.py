@@ -5,6 +5,7 @@ PUBLIC = {
     "RANSACRegressor": "ransac",
     "Pipeline": "pipeline",
     "make_pipeline": "pipeline",
+    "BayesClassifier": "bayes",
     "BaggingClassifier": "bagging",
     "BaggingRegressor": "bagging",
     "AdaBoostClassifier": "adaboost",

@@ -86,8 +86,10 @@ def viewed(source: Source, change: Change, target: Target, facts: dict[str, Any]
     if part is None:
         raise BadInput("no row is left to learn from")
     there = part.X[:, 0]
-    y = np.zeros((source.X.shape[0], *part.y.shape[1:]), dtype=part.y.dtype)
-    y[there] = part.y
+    y = None
+    if part.y is not None:
+        y = np.zeros((source.X.shape[0], *part.y.shape[1:]), dtype=part.y.dtype)
+        y[there] = part.y
     chosen = None if source.rows is None and len(there) == len(rows) else there
     made = type(source)(source.X, y, source.w, target, facts, rows=chosen, missing=source.missing, width=source.n_features)
     made.looked = source.looked

@@ -15,11 +15,15 @@ def class_priors(learner: Estimator, weight: Array, *, renormalise: bool = True)
     """The given priors, or the share of each class in the weight."""
     if learner.priors is None:
         return np.asarray(weight / weight.sum())
-    name = type(learner).__name__
+    return given_priors(type(learner).__name__, learner.priors, weight, renormalise=renormalise)
+
+
+def given_priors(name: str, given: Any, weight: Array, *, renormalise: bool = True) -> Array:
+    """Priors that a user has given to the learner of this name."""
     try:
-        priors = np.array(learner.priors, dtype=np.float64)
+        priors = np.array(given, dtype=np.float64)
     except (TypeError, ValueError):
-        raise BadParameter(f"{name}(priors={str(learner.priors)[:60]}): must be one number for each class") from None
+        raise BadParameter(f"{name}(priors={str(given)[:60]}): must be one number for each class") from None
     if priors.shape != weight.shape:
         raise BadParameter(f"{name}(priors=...): Number of priors must match number of classes, {len(weight)}")
     if not (priors >= 0).all():

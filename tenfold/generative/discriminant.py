@@ -26,12 +26,9 @@ from tenfold.generative.classes import class_priors, log_priors, not_yet, refuse
 from tenfold.generative.estimated import ByMoments, Estimated, needs_rows
 from tenfold.solve.columns import check_magnitude
 from tenfold.solve.linalg import eigh
+from tenfold.solve.whitening import NEARLY_SINGULAR, ROUNDING, SINGULAR, shrunk
 
-# Eigenvalues of a correlation matrix below these: singular to working precision; about six digits left.
-SINGULAR, NEARLY_SINGULAR = 1e-14, 1e-10
-# A column whose standard deviation is below this share of its mean holds nothing but rounding errors.
 FAR = 1e3  # means so many times the spread of their column are far from zero
-ROUNDING = 4 * float(np.finfo(float).eps)
 
 
 @estimator
@@ -265,15 +262,6 @@ def _axes_between(apart: Array, tol: float) -> tuple[Array, Array]:
     """Directions in which weighted class means lie apart, most first, and their sums of squares."""
     _, S, Vt = patiently(np.linalg.svd, apart, full_matrices=False)
     return Vt[tol * S[:1] < S].T, S * S
-
-
-def shrunk(C: Array, share: float | str | None) -> Array:
-    """(1 − share) C + share (trace C / p) I."""
-    if not share or isinstance(share, str):  # "auto": so estimated
-        return C
-    mixed: Array = (1 - share) * C
-    mixed[np.diag_indices(len(C))] += share * np.trace(C) / len(C)
-    return mixed
 
 
 def refuse_sums(learner: Estimator, stats: Any) -> None:

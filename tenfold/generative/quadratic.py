@@ -22,18 +22,12 @@ from tenfold.generative.class_rows import (
     axes_of,
 )
 from tenfold.generative.classes import class_priors, log_priors
-from tenfold.generative.discriminant import (
-    NEARLY_SINGULAR,
-    ROUNDING,
-    SINGULAR,
-    refuse_sums,
-    shrunk,
-    variances_of,
-)
+from tenfold.generative.discriminant import refuse_sums, variances_of
 from tenfold.generative.estimated import ByMoments, Estimated
 from tenfold.solve.columns import check_magnitude
 from tenfold.solve.few_rows import principal
-from tenfold.solve.linalg import cholesky, eigh, invert_triangle, reciprocal_condition
+from tenfold.solve.linalg import eigh
+from tenfold.solve.whitening import NEARLY_SINGULAR, ROUNDING, SINGULAR, shrunk, whiten
 
 
 @estimator
@@ -214,29 +208,3 @@ class QuadraticDiscriminantAnalysis(Classifier, ByMoments):
             return "there must be whitening_, or units_, axes_, precisions_ and beside_"
         sizes = few and [(V.shape[1], len(one)) for V, one in zip(self.axes_, self.precisions_, strict=True)]
         return "axes_ and precisions_ differ" if sizes and any(a != b for a, b in sizes) else None
-
-
-def whiten(C: Array, mean: Array, unit: Array) -> tuple[Array, float, float]:
-    """A with Aᵀ C A = I, log det A⁻¹, and an estimate of 1 / condition of C scaled to correlations.
-
-    Directions without variance get the smallest that rounding can separate from zero, in the unit of a column.
-    """
-    scale = np.sqrt(np.diagonal(C))
-    flat = scale <= ROUNDING * np.abs(mean)
-    if not flat.any():
-        correlation = C / scale / scale[:, None]
-        L = cholesky(correlation)
-        condition = 0.0 if L is None else reciprocal_condition(correlation, L)
-        if L is not None and condition > SINGULAR * len(C):
-            log_det = float(np.log(np.diagonal(L)).sum() + np.log(scale).sum())
-            return invert_triangle(L).T / scale[:, None], log_det, condition
-    scale = np.where(flat, unit, scale)
-    correlation = C / scale / scale[:, None]
-    correlation[flat], correlation[:, flat] = 0.0, 0.0
-    values, vectors = eigh(correlation)
-    values = np.maximum(values, SINGULAR * len(C))
-    return (
-        vectors / np.sqrt(values) / scale[:, None],
-        float(0.5 * np.log(values).sum() + np.log(scale).sum()),
-        0.0,
-    )

@@ -171,5 +171,7 @@ LEARNERS: dict[int, str] = {
     196: "NeighborhoodComponentsAnalysis",
     197: "LargeMarginNearestNeighbor",
     198: "FeatureAgglomeration",
+    199: "GaussianDensity",
+    200: "BayesClassifier",
 }
 NUMBER_OF_LEARNER = {name: number for number, name in LEARNERS.items()}
