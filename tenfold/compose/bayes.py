@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from tenfold.base import check
+from tenfold.base.available import available
 from tenfold.base.estimator import Classifier, Density, Estimator, map_rows
 from tenfold.base.foreign import ByVerbs, learner_of, objection_to, told_role
 from tenfold.base.member import OfMember
@@ -78,8 +79,7 @@ class BayesClassifier(OfMember, Classifier, Estimator):
         from tenfold.density.mixture import GaussianMixture
 
         mixture = GaussianMixture(covariance_type="diag", random_state=0)
-        costs = [[0, 1, 2], [3, 0, 1], [1, 1, 0]]
-        return [{}, {"density": mixture, "priors": "uniform"}, {"density": GaussianDensity("diag"), "cost": costs}]
+        return [{}, {"density": mixture, "priors": "uniform"}]
 
     @classmethod
     def _small_example(cls) -> dict[str, Any]:
@@ -265,6 +265,7 @@ class BayesClassifier(OfMember, Classifier, Estimator):
         with np.errstate(divide="ignore"):
             return np.asarray(safe + np.log(np.exp(joint - safe[:, None]).sum(axis=1)))
 
+    @available(lambda model: all(one.has_samples for one in model._given()))
     def sample(self, n_samples: int = 1, label: Any = None, random_state: Any = None) -> tuple[Array, Array]:
         """New rows and their classes: of the class `label`, or of classes drawn by their priors."""
         check.check_fitted(self)
@@ -296,7 +297,7 @@ def _density(given: Any, name: str) -> Any:
     reason = objection_to(given, "score_samples")
     if reason is None and isinstance(given, Estimator) and given.role == "density_estimator":
         reason = "has steps before its density, which would be of other columns: put them before the BayesClassifier"
-    elif reason is None and told_role(given) != "density_estimator":
+    elif reason is None and told_role(given) not in (None, "density_estimator"):
         reason = f"is a {type(given).__name__}, a {told_role(given)}, and a density is needed"
     if reason is not None:
         raise BadParameter(f"BayesClassifier({name}): {reason}")

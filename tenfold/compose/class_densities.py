@@ -126,7 +126,7 @@ class ClassSums:
 
     def summarize(self, block: Block) -> Keyed:
         parts = ((k, only_class(k, block)) for k in self.sums)
-        found = {k: self.sums[k].summarize(part) for k, part in parts if part is not None}
+        found: dict[Any, Any] = {k: self.sums[k].summarize(part) for k, part in parts if part is not None}
         return Keyed({COUNTS: count_classes(block, len(self.sums)), **found})
 
     def solve(self, total: Keyed) -> tuple[list[Any], Array, Array] | None:

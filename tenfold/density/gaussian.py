@@ -6,6 +6,7 @@ import math
 from typing import Any, ClassVar
 
 import numpy as np
+from scipy.special import ndtr, ndtri
 
 from tenfold.base.estimator import Density
 from tenfold.base.one_pass import OnePass
@@ -129,6 +130,13 @@ class GaussianDensity(Density, OnePass):
         if self.whitening_.ndim == 1:
             return self.mean_ + noise / self.whitening_
         return np.asarray(self.mean_ + np.linalg.solve(self.whitening_.T, noise.T).T)
+
+    def _cdf(self, X: Array) -> Array:
+        """Φ((x − m) / σ) of one column."""
+        return np.asarray(ndtr((X[:, 0] - self.mean_[0]) * self.whitening_.flat[0]))
+
+    def _quantile(self, q: Array) -> Array:
+        return np.asarray(self.mean_[0] + ndtri(q) / self.whitening_.flat[0])
 
 
 def _diagonal_scores(X: Any, mean: Array, roots: Array, constant: Array) -> Array:
