@@ -96,7 +96,7 @@ def test_quantiles_undo_the_cdf(name: str) -> None:
     X = drawn(model, 200)
     np.testing.assert_allclose(model.quantile(model.cdf(X)), X[:, 0], rtol=0, atol=1e-8 * np.ptp(X))
     q = np.array([[1e-9, 0.1], [0.5, 0.999]])
-    np.testing.assert_allclose(model.cdf(model.quantile(q).reshape(-1, 1)), q.ravel(), rtol=1e-9)
+    np.testing.assert_allclose(model.cdf(model.quantile(q).reshape(-1, 1)), q.ravel(), rtol=1e-6)
     assert model.quantile([0, 1]).tolist() == np.ravel(model._support()).tolist() and isinstance(model.quantile(0.5), float)
     for wrong in (1.5, [0.5, np.nan], "half", [-0.1]):
         with pytest.raises(BadParameter, match="from 0 to 1"):

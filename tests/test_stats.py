@@ -34,7 +34,6 @@ from tenfold.core.stats import (
 from tenfold.density.components import Components, Frame
 from tenfold.evaluate.validate.merges import all_but_one
 from tenfold.features.scores import Joint
-from tenfold.features.variance import Ranges
 from tenfold.generative.class_rows import ClassRows
 from tenfold.generative.class_sums import CategoryCounts, ClassSums
 from tenfold.linear.glm_terms import Ends, Targets
@@ -53,7 +52,7 @@ from tenfold.prepare.spline import Range
 from tenfold.reduce.table import Table, Triangular
 from tenfold.solve import sketch
 from tenfold.solve.biweight import ScaleSums
-from tenfold.solve.columns import Distinct
+from tenfold.solve.columns import Distinct, Ranges
 from tenfold.solve.em import Side
 from tenfold.solve.few_rows import FewRows
 from tenfold.solve.held_out import Held, Wrong

@@ -5,4 +5,5 @@ PUBLIC = {
     "BayesianGaussianMixture": "bayesian_mixture",
     "GaussianDensity": "gaussian",
     "GaussianMixture": "mixture",
+    "Histogram": "histogram",
 }

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -10,43 +9,12 @@ import numpy as np
 from tenfold.base.available import available
 from tenfold.base.columns import ColumnSums
 from tenfold.base.one_pass import OnePass
-from tenfold.core import ops
 from tenfold.core.data import Array, Block
 from tenfold.core.errors import BadInput
 from tenfold.core.learned import learned
 from tenfold.core.params import estimator, param
-from tenfold.core.stats import Spread, Stats
 from tenfold.features.selector import Selector
-
-
-@dataclass(slots=True)
-class Ranges(Stats):
-    """Of the values that are not missing: their spread, every column a group of its own, and the least and the largest."""
-
-    spread: Spread
-    low: Array
-    high: Array
-
-    @classmethod
-    def of(cls, block: Block) -> Ranges:
-        X, w = ops.dense(block.X), block.w
-        missing = np.isnan(X)
-        if not missing.any():
-            whole = Spread.of(X, w)
-            spread = Spread(np.full(X.shape[1], whole.weight[0]), whole.center.T, whole.offset.T, whole.scatter.T)
-            return cls(spread, X.min(axis=0).astype(np.float64), X.max(axis=0).astype(np.float64))
-        W = np.where(missing, 0.0, w[:, None])
-        weight, values = W.sum(axis=0), np.where(missing, 0.0, X)
-        share = W / np.where(weight > 0, weight, 1.0)
-        center = (share * values).sum(axis=0)
-        apart = np.where(missing, 0.0, values - center)
-        offset = (share * apart).sum(axis=0)
-        scatter = (W * (apart - offset) ** 2).sum(axis=0)
-        low, high = np.where(missing, np.inf, X).min(axis=0), np.where(missing, -np.inf, X).max(axis=0)
-        return cls(Spread(weight, center[:, None], offset[:, None], scatter[:, None]), low, high)
-
-    def __add__(self, other: Ranges) -> Ranges:
-        return Ranges(self.spread + other.spread, np.minimum(self.low, other.low), np.maximum(self.high, other.high))
+from tenfold.solve.columns import Ranges
 
 
 @estimator

@@ -17,8 +17,7 @@ from tenfold.core.learning import Keep, Learner
 from tenfold.core.mapped import Mapped
 from tenfold.core.stats import Stats
 from tenfold.prepare.scaler import Scaler
-from tenfold.prepare.spline import quantiles
-from tenfold.solve.columns import tally
+from tenfold.solve.columns import quantiles, tally
 from tenfold.solve.sketch import Quantiles
 
 SIZE = 4096  # rows up to which a sketch is exact

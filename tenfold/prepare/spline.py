@@ -17,7 +17,7 @@ from tenfold.core.numbers import column_name
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Stats
 from tenfold.prepare.basis import ordered
-from tenfold.solve.columns import Distinct
+from tenfold.solve.columns import Distinct, quantiles
 
 
 @dataclass(slots=True)
@@ -292,16 +292,3 @@ def slopes(x: Array, knots: Array, degree: int) -> Array:
     width = knots[degree:] - knots[:-degree]
     lower = degree * np.divide(lower, width, out=np.zeros_like(lower), where=width > 0)
     return np.asarray(lower[:, :-1] - lower[:, 1:])
-
-
-def quantiles(values: Array, weights: Array, shares: Array) -> Array:
-    """Quantiles by linear interpolation, as of a table in which a row of weight k stands k times.
-
-    A value holds the places [W₋, W − 1], with W₋ the weight before it and W that up to it. Where weights are
-    below one, the least of them is the unit.
-    """
-    unit = min(1.0, float(weights.min()))
-    reached = np.cumsum(weights / unit)
-    begin = np.concatenate([[0.0], reached[:-1]])
-    places = np.column_stack([begin, np.maximum(reached - 1, begin)]).reshape(-1)
-    return np.asarray(np.interp(shares * places[-1], places, np.repeat(values, 2)))

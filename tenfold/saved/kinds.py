@@ -173,5 +173,6 @@ LEARNERS: dict[int, str] = {
     198: "FeatureAgglomeration",
     199: "GaussianDensity",
     200: "BayesClassifier",
+    201: "Histogram",
 }
 NUMBER_OF_LEARNER = {name: number for number, name in LEARNERS.items()}

@@ -47,7 +47,7 @@ STATISTICS: dict[int, tuple[str, str, str]] = {
     13: ("tenfold.generative.class_rows", "ClassRows", "classes=int:k X=float(n,m) y=int(n)<k w=float(n)>0"),
     14: ("tenfold.prepare.scaler", "Extremes", "weight=float(1)>0 low=real(m) high=real(m)"),
     20: ("tenfold.features.scores", "Joint", "weight=float>0 center=float(m) offset=float(m) scatter=float(2,m)"),
-    21: ("tenfold.features.variance", "Ranges", "spread=Spread(m,1) low=real(m) high=real(m)"),
+    21: ("tenfold.solve.columns", "Ranges", "spread=Spread(m,1) low=real(m) high=real(m)"),
     22: (
         "tenfold.solve.sketch",
         "Quantiles",

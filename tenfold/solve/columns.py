@@ -1,4 +1,4 @@
-"""Columns one at a time: their magnitude, their distinct values, medians and modes."""
+"""Columns one at a time: their magnitude, range and spread, their distinct values, medians, quantiles and modes."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.core.data import Array
+from tenfold.core import ops
+from tenfold.core.data import Array, Block
 from tenfold.core.errors import BadInput, CannotForget, Degenerate, warn
 from tenfold.core.numbers import column_name
-from tenfold.core.stats import Stats
+from tenfold.core.stats import Spread, Stats
 
 # Below these a sum of squares has lost digits, or vanished.
 SMALLEST_SQUARES = 1e-290
@@ -44,6 +45,36 @@ def check_magnitude(means: Array, squares: Array, names: Any) -> None:
                 Degenerate,
                 stacklevel=2,
             )
+
+
+@dataclass(slots=True)
+class Ranges(Stats):
+    """Of the values that are not missing: their spread, every column a group of its own, and the least and the largest."""
+
+    spread: Spread
+    low: Array
+    high: Array
+
+    @classmethod
+    def of(cls, block: Block) -> Ranges:
+        X, w = ops.dense(block.X), block.w
+        missing = np.isnan(X)
+        if not missing.any():
+            whole = Spread.of(X, w)
+            spread = Spread(np.full(X.shape[1], whole.weight[0]), whole.center.T, whole.offset.T, whole.scatter.T)
+            return cls(spread, X.min(axis=0).astype(np.float64), X.max(axis=0).astype(np.float64))
+        W = np.where(missing, 0.0, w[:, None])
+        weight, values = W.sum(axis=0), np.where(missing, 0.0, X)
+        share = W / np.where(weight > 0, weight, 1.0)
+        center = (share * values).sum(axis=0)
+        apart = np.where(missing, 0.0, values - center)
+        offset = (share * apart).sum(axis=0)
+        scatter = (W * (apart - offset) ** 2).sum(axis=0)
+        low, high = np.where(missing, np.inf, X).min(axis=0), np.where(missing, -np.inf, X).max(axis=0)
+        return cls(Spread(weight, center[:, None], offset[:, None], scatter[:, None]), low, high)
+
+    def __add__(self, other: Ranges) -> Ranges:
+        return Ranges(self.spread + other.spread, np.minimum(self.low, other.low), np.maximum(self.high, other.high))
 
 
 @dataclass(slots=True)
@@ -156,3 +187,16 @@ def median(values: Array, weights: Array) -> float:
     low = int(np.searchsorted(reached, half * (1 - 1e-12)))
     high = int(np.searchsorted(reached, half * (1 + 1e-12)))  # beyond `low` where the weight up to `low` is just half
     return float(values[low] + (values[min(high, len(values) - 1)] - values[low]) / 2)
+
+
+def quantiles(values: Array, weights: Array, shares: Array) -> Array:
+    """Quantiles by linear interpolation, as of a table in which a row of weight k stands k times.
+
+    A value holds the places [W₋, W − 1], with W₋ the weight before it and W that up to it. Where weights are
+    below one, the least of them is the unit.
+    """
+    unit = min(1.0, float(weights.min()))
+    reached = np.cumsum(weights / unit)
+    begin = np.concatenate([[0.0], reached[:-1]])
+    places = np.column_stack([begin, np.maximum(reached - 1, begin)]).reshape(-1)
+    return np.asarray(np.interp(shares * places[-1], places, np.repeat(values, 2)))

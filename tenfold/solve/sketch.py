@@ -167,14 +167,14 @@ class Quantiles(Stats):
         return np.where(x >= self.high, 1.0, np.where(x < self.low, 0.0, ranks))
 
     def quantile(self, q: Any) -> Array:
-        """The smallest value whose rank is at least q: (m, p) for q of shape (m,)."""
+        """The smallest value whose rank is at least q: (m, p) for q of shape (m,) or (m, p)."""
         q = np.asarray(q, dtype=np.float64)
-        found = np.empty((len(q), len(self.value)))
+        q = np.broadcast_to(q[:, None], (len(q), len(self.value))) if q.ndim == 1 else q
+        found = np.empty(q.shape)
         for j, (value, reached) in enumerate(self._cumulative()):
-            place = np.searchsorted(reached, q * reached[-1] * (1 - 1e-15))
+            place = np.searchsorted(reached, q[:, j] * reached[-1] * (1 - 1e-15))
             found[:, j] = value[np.minimum(place, len(value) - 1)]
-        found[q <= 0], found[q >= 1] = self.low, self.high
-        return found
+        return np.where(q <= 0, self.low, np.where(q >= 1, self.high, found))
 
     def _cumulative(self) -> list[tuple[Array, Array]]:
         """Of each column: its items in order, and the weight up to each."""
