@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,8 @@ import numpy as np
 from tenfold.core import ops
 from tenfold.core.data import Array, Block
 from tenfold.core.errors import BadInput
-from tenfold.core.stats import Centred, Moments, Spread, Stats
+from tenfold.core.stats import Centred, Moments, Spread, Stats, merge
+from tenfold.density.gaps import given_observed, imputed, moments
 from tenfold.solve.linalg import cholesky, invert_triangle
 
 ROWS = 1024  # at a time: their products of columns stay in the cache
@@ -24,6 +26,7 @@ class Frame:
 
     center: Array
     unit: Array
+    gaps: bool = False  # whether some rows have missing cells
 
 
 @dataclass(slots=True)
@@ -82,12 +85,27 @@ class Components:
         return np.asarray(shares + self.extra + np.log(self.diagonals).sum(axis=1) - 0.5 * self.means.shape[1] * math.log(2 * math.pi))
 
     def log_joint(self, X: Any) -> Array:
-        """(rows, k): log πₖ + log N(x; mₖ, Cₖ)."""
+        """(rows, k): log πₖ + log N(x; mₖ, Cₖ); of rows with gaps, the marginal density of what is observed."""
         X = np.asarray(ops.dense(X), dtype=np.float64)
+        if not ops.all_finite(X):
+            return self._marginal(X)
         if self.roots.ndim == 3:
             return ops.quadratic_scores(np.ascontiguousarray(X), self.means, self.roots, self.constants)
         found = [(((X - mean) * root) ** 2).sum(axis=1) for mean, root in zip(self.means, self.roots, strict=True)]
         return np.asarray(self.constants - 0.5 * np.column_stack(found))
+
+    def _marginal(self, X: Array) -> Array:
+        gaps = np.isnan(X).any(axis=1)
+        joint, rows = np.empty((len(X), len(self.means))), np.flatnonzero(gaps)
+        if len(rows) < len(X):
+            joint[~gaps] = self.log_joint(X[~gaps])
+        for found in given_observed(X[rows], self.means, self.roots, self.constants):
+            joint[rows[found.slice.rows]] = found.joint
+        return joint
+
+    def imputed(self, X: Any, rng: np.random.Generator | None = None) -> Array:
+        """X with its gaps filled: by their means given what is observed, or by draws."""
+        return imputed(np.asarray(X, dtype=np.float64), self.means, self.roots, self.constants, rng)
 
     def expected(self, moments: Centred) -> float:
         """Σₖ Σ r log joint of the rows that have these moments."""
@@ -103,8 +121,23 @@ class Components:
     # --- the expectation step ---
 
     def expect(self, block: Block, frame: Frame) -> Responsibilities:
-        """The sums over a block; by products of columns, all parts at once, unless one of them is so narrow that this loses digits."""
-        X, w = np.asarray(ops.dense(block.X), dtype=np.float64), block.w
+        """The sums over a block."""
+        X = np.asarray(ops.dense(block.X), dtype=np.float64)
+        return self._with_gaps(X, block.w, frame) if frame.gaps else self._of_whole(X, block.w, frame)
+
+    def _with_gaps(self, X: Array, w: Array, frame: Frame) -> Responsibilities:
+        gaps = np.isnan(X).any(axis=1)
+        parts = [] if gaps.all() else [self._of_whole(X[~gaps], w[~gaps], frame)]
+        X, w = X[gaps], w[gaps]
+        for found in given_observed(X, self.means, self.roots, self.constants):
+            shares = np.ascontiguousarray(found.joint.T)
+            likelihood = _share_out(shares, w[found.slice.rows])
+            parts.append(Responsibilities(likelihood, moments(found, self.means, shares)))
+        merged: Responsibilities = merge(parts)
+        return merged
+
+    def _of_whole(self, X: Array, w: Array, frame: Frame) -> Responsibilities:
+        """Of rows without gaps; by products of columns, all parts at once, unless one of them is so narrow that this loses digits."""
         coefficients = self._coefficients(frame)
         return self._by_parts(X, w) if coefficients is None else self._by_products(X, w, frame, coefficients)
 
@@ -121,7 +154,7 @@ class Components:
         if np.trace(P, axis1=1, axis2=2).max() > 1 / CLOSE:
             return None
         linear = np.einsum("kij,kj->ki", P, m)
-        i, j = np.triu_indices(p)
+        i, j = _pairs(p)
         return np.column_stack([self.constants - 0.5 * (linear * m).sum(axis=1), linear, P[:, i, j] * np.where(i == j, -0.5, -1.0)])
 
     def _by_products(self, X: Array, w: Array, frame: Frame, coefficients: Array) -> Responsibilities:
@@ -156,7 +189,7 @@ class Components:
         if self.roots.ndim == 2:
             squares = np.maximum(sums[:, 1 + p :] - weight[:, None] * mean * mean, 0.0)
             return Spread(weight, center, mean * frame.unit, squares * frame.unit**2)
-        scatter, (i, j) = np.empty((k, p, p)), np.triu_indices(p)
+        scatter, (i, j) = np.empty((k, p, p)), _pairs(p)
         scatter[:, i, j] = scatter[:, j, i] = sums[:, 1 + p :]
         scatter -= weight[:, None, None] * mean[:, :, None] * mean[:, None, :]
         return Moments(weight, center, mean * frame.unit, scatter * frame.unit * frame.unit[:, None])
@@ -175,6 +208,16 @@ class Components:
             scatter[one] = R[one] @ (apart * apart) if self.roots.ndim == 2 else (apart * R[one][:, None]).T @ apart
         kind = Spread if self.roots.ndim == 2 else Moments
         return Responsibilities(likelihood, kind(weight, self.means.copy(), offset, scatter))
+
+
+def _pairs(p: int) -> tuple[Array, Array]:
+    """The pairs of columns i <= j, kept where they are few: small blocks ask for them again and again."""
+    return _few_pairs(p) if p <= 64 else np.triu_indices(p)
+
+
+@lru_cache(maxsize=64)
+def _few_pairs(p: int) -> tuple[Array, Array]:
+    return np.triu_indices(p)
 
 
 def _share_out(R: Array, w: Array) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, ClassVar
 
@@ -46,6 +46,8 @@ class Mixture(Density, Estimator):
     n_iter_: int = learned("int", "steps taken")
     lower_bound_: float = learned("float", "what is maximised, before the last step")
     lower_bounds_: Array = learned("float(i)", "the same before each step: it never falls")
+
+    missing: ClassVar[bool] = True
 
     exempt: ClassVar[dict[str, str]] = {
         "column_order": "starts are drawn by a hash of the row, which reads the columns in their order",
@@ -118,16 +120,19 @@ class Mixture(Density, Estimator):
         rng = generator_of(self)
         most = max(min(SAMPLE_ROWS, SAMPLE_BYTES // (8 * p)), 4 * k)
         survey = yield partial(_survey, rows=most, seed=seed_of(rng), full=self._looks_at_covariance())
-        prior, weight = self._prior(survey), float(survey.spread.weight[0])
+        frame = survey.frame(vars(self).get("feature_names_in_"))
+        if frame.gaps and self._looks_at_covariance():
+            survey = replace(survey, moments=(yield partial(_filled_moments, frame=frame)))
+        prior, weight = self._prior(survey), survey.weight
         starts = [self._before["model"]] if self._before else []
         if not starts and self._all_given():
             starts = [self._begun(None, p)]
         for _ in range(0 if starts else self.n_init):
-            moments = yield self._start(survey, rng, k)
+            moments = yield self._start(survey, frame, rng, k)
             starts.append(self._begun(self._maximised(moments, prior), p))
         best = yield from ascend(
             starts,
-            partial(_expect, frame=_frame(survey)),
+            partial(_expect, frame=frame),
             lambda found, model: self._maximised(found.moments, prior),
             lambda found, model: self._bound(found, model, weight),
             self.tol,
@@ -140,17 +145,17 @@ class Mixture(Density, Estimator):
         fits = self.warm_start and "means_" in vars(self) and self.means_.shape == (self.n_components, source.n_features)
         return dict(model=self._resumed(), bound=self.lower_bound_) if fits else {}
 
-    def _start(self, survey: Survey, rng: np.random.Generator, k: int) -> Any:
+    def _start(self, survey: Survey, frame: Frame, rng: np.random.Generator, k: int) -> Any:
         """A function of blocks: the moments of the rows of each group to start from."""
         full = not shapes.is_diagonal(self._shape)
         if self.init_params == "random":
-            return partial(_random_groups, k=k, seed=seed_of(rng), full=full)
-        rows, weight = survey.sample.rows, survey.sample.weight
+            return partial(_random_groups, k=k, seed=seed_of(rng), full=full, frame=frame)
+        rows, weight = _filled(survey.sample.rows, frame), survey.sample.weight
         seeds = (random_rows if self.init_params == "random_from_data" else plus_plus)(rows, weight, k, rng)
         if self.init_params == "kmeans":
-            close = 1e-4 * float(np.mean(survey.spread.scatter[0] / survey.spread.weight[0]))
-            seeds = lloyd_in_memory(rows, weight, [seeds], close, 300, survey.sample).centers
-        return partial(_nearest_groups, centers=seeds, full=full)
+            close = 1e-4 * float(np.mean(survey.variances))
+            seeds = lloyd_in_memory(rows, weight, [seeds], close, 300, replace(survey.sample, rows=rows)).centers
+        return partial(_nearest_groups, centers=seeds, full=full, frame=frame)
 
     def _fitted(self, best: Ascent) -> dict[str, Any]:
         if not best.converged and self.max_iter:
@@ -208,6 +213,15 @@ class Mixture(Density, Estimator):
         """Fit, and the most probable component of each of the same rows."""
         return self.fit(X, y, sample_weight).predict(X)
 
+    def impute(self, X: Any, draw: bool = False, random_state: Any = None) -> Array:
+        """X with its gaps filled by their conditional means given what is observed; `draw`: by a draw from their conditional
+        distribution, another one for each seed, for multiple imputation."""
+        X = check.check_predict(self, X)
+        if not draw:
+            return map_rows(self._components().imputed, X)
+        rows = map_rows(lambda X: np.asarray(X, dtype=np.float64), X)
+        return self._components().imputed(rows, generator(self.random_state if random_state is None else random_state))
+
     @property
     def precisions_(self) -> Array:
         """The inverses of the covariances, as covariance_type holds them."""
@@ -240,23 +254,59 @@ class Mixture(Density, Estimator):
 
 @dataclass(slots=True)
 class Survey(Stats):
-    """What is looked at before the first step: rows to start from, the spread of the columns, and their covariance if a prior needs it."""
+    """What is looked at before the first step: rows to start from, the observed cells of each column, and the covariance of the columns
+    if a prior needs it."""
 
     sample: Sample
-    spread: Spread
+    columns: Spread  # a group for each column
     moments: Moments | None
+    gaps: int  # missing cells
+
+    @property
+    def weight(self) -> float:
+        return float(self.sample.total if self.gaps else self.columns.weight[0])
+
+    @property
+    def means(self) -> Array:
+        return np.asarray(self.columns.mean[:, 0])
+
+    @property
+    def variances(self) -> Array:
+        return np.asarray(self.columns.scatter[:, 0] / self.columns.weight)
+
+    def frame(self, names: Array | None) -> Frame:
+        """Columns about their means, in their standard deviations."""
+        if not self.columns.weight.all():
+            column = int(np.flatnonzero(self.columns.weight == 0)[0])
+            raise BadInput(f"column {column if names is None else repr(str(names[column]))} holds no values: drop it")
+        deviation = np.sqrt(self.variances)
+        return Frame(self.means, np.where(deviation > 0, deviation, 1.0), self.gaps > 0)
 
 
 def _survey(block: Block, rows: int, seed: int, full: bool) -> Survey:
-    X = ops.dense(block.X)
-    moments = Moments.of(np.ascontiguousarray(X), np.empty((len(X), 0)), block.w) if full else None
-    return Survey(Sample.of(X, block.w, rows, seed), Spread.of(X, block.w), moments)
+    X, w = ops.dense(block.X), block.w
+    sample, gaps = Sample.of(X, w, rows, seed), 0 if ops.all_finite(X) else int(np.isnan(X).sum())
+    if gaps:
+        row, column = np.nonzero(~np.isnan(X))
+        columns = Spread.by_group(np.ascontiguousarray(X[row, column][:, None]), np.ascontiguousarray(column), w[row], X.shape[1])
+    else:
+        whole = Spread.of(X, w)
+        columns = Spread(np.repeat(whole.weight, X.shape[1]), whole.center.T, whole.offset.T, whole.scatter.T)
+    return Survey(sample, columns, Moments.of(np.ascontiguousarray(X), np.empty((len(X), 0)), w) if full else None, gaps)
 
 
-def _frame(survey: Survey) -> Frame:
-    """Columns about their means, in their standard deviations."""
-    deviation = np.sqrt(survey.spread.scatter[0] / survey.spread.weight[0])
-    return Frame(survey.spread.mean[0], np.where(deviation > 0, deviation, 1.0))
+def _filled(X: Any, frame: Frame) -> Array:
+    """Rows to start from: means of columns in the gaps."""
+    X = np.ascontiguousarray(ops.dense(X), dtype=np.float64)
+    return np.where(np.isnan(X), frame.center, X) if frame.gaps else X
+
+
+def _filled_moments(block: Block, frame: Frame) -> Moments:
+    """Of the columns, each cell that is missing spread about the mean as its column is."""
+    X = _filled(block.X, frame)
+    found = Moments.of(X, np.empty((len(X), 0)), block.w)
+    found.scatter[np.diag_indices(X.shape[1])] += (block.w @ np.isnan(block.X)) * frame.unit**2
+    return found
 
 
 def _expect(block: Block, model: Any, frame: Frame) -> Responsibilities:
@@ -264,16 +314,16 @@ def _expect(block: Block, model: Any, frame: Frame) -> Responsibilities:
     return found
 
 
-def _nearest_groups(block: Block, centers: Array, full: bool) -> Centred:
+def _nearest_groups(block: Block, centers: Array, full: bool, frame: Frame) -> Centred:
     """Moments of the rows nearest to each centre."""
-    X = np.ascontiguousarray(ops.dense(block.X), dtype=np.float64)
+    X = _filled(block.X, frame)
     group = ops.nearest(X, centers)[0].astype(np.int64)
     return (Moments if full else Spread).by_group(X, group, block.w, len(centers))
 
 
-def _random_groups(block: Block, k: int, seed: int, full: bool) -> Centred:
+def _random_groups(block: Block, k: int, seed: int, full: bool, frame: Frame) -> Centred:
     """Moments by random responsibilities, which are drawn by a hash of the row: wherever it is, it has the same."""
-    X = np.ascontiguousarray(ops.dense(block.X), dtype=np.float64)
+    X = _filled(block.X, frame)
     drawn = np.array([ops.hash_rows(X, seed + one) for one in range(k)], dtype=np.float64)
     drawn /= drawn.sum(axis=0)
     parts = [(Moments.of(X, np.empty((len(X), 0)), block.w * one) if full else Spread.of(X, block.w * one)) for one in drawn]

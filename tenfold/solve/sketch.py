@@ -40,7 +40,7 @@ class Sample(Stats):
     @classmethod
     def of(cls, X: Any, w: Array, k: int, seed: int = 0) -> Sample:
         hash = ops.hash_rows(X, seed)
-        keep = _not_above_kth(hash, k)
+        keep = slice(None) if len(hash) <= k else np.flatnonzero(hash <= _kth(hash, k))
         rows = np.array(ops.dense(X[keep]), dtype=np.float64, order="C") + 0.0  # -0 is 0, as for the hash
         if not ops.all_finite(rows):
             rows[np.isnan(rows)] = np.nan  # one NaN, as for the hash
@@ -48,22 +48,18 @@ class Sample(Stats):
 
     def __add__(self, other: Sample) -> Sample:
         k = min(self.k, other.k)
-        hash = np.concatenate([self.hash, other.hash])
-        rows = np.concatenate([self.rows, other.rows])
-        weight = np.concatenate([self.weight, other.weight])
-        keep = _not_above_kth(hash, k)
-        return Sample(*_smallest(hash[keep], rows[keep], weight[keep], k), k, self.total + other.total)
+        last = _kth(np.concatenate([self.hash, other.hash]), k)
+        parts = [(one.hash[keep], one.rows[keep], one.weight[keep]) for one in (self, other) for keep in [one.hash <= last]]
+        hash, rows, weight = (np.concatenate(both) for both in zip(*parts, strict=True))
+        del parts  # most of the memory of a survey
+        return Sample(*_smallest(hash, rows, weight, k), k, self.total + other.total)
 
 
-def _not_above_kth(hash: Array, k: int) -> Any:
-    """Which rows have one of the k smallest distinct hashes: k distinct rows or more, if there are."""
-    if len(hash) <= k:
-        return slice(None)
+def _kth(hash: Array, k: int) -> Any:
+    """The k-th smallest distinct hash, or the largest where there are fewer: k distinct rows or more are not above it, if there are."""
     ordered = np.sort(hash)
     last_of_its_value = np.flatnonzero(ordered[1:] != ordered[:-1])
-    if len(last_of_its_value) < k:
-        return slice(None)
-    return np.flatnonzero(hash <= ordered[last_of_its_value[k - 1]])
+    return ordered[-1] if len(last_of_its_value) < k else ordered[last_of_its_value[k - 1]]
 
 
 def _smallest(hash: Array, rows: Array, weight: Array, k: int) -> tuple[Array, Array, Array]:
