@@ -41,6 +41,8 @@ class Slice:
 
 def slices(missing: Array) -> Iterator[Slice]:
     """Rows that have gaps, by pattern; patterns of few rows side by side."""
+    if not len(missing):
+        return
     packed = np.ascontiguousarray(np.packbits(missing, axis=1))
     code = packed.view(np.dtype((np.void, packed.shape[1])))[:, 0]
     _, first, pattern = np.unique(code, return_index=True, return_inverse=True)
@@ -126,11 +128,11 @@ def _times(matrices: Array, pattern: Array, vectors: Array) -> Array:
 
 
 def moments(found: Given, means: Array, shares: Array) -> Moments | Spread:
-    """Expected moments of the rows of a slice, which count by shares (k, rows): those of the filled rows, and what gaps spread about them."""
+    """Expected moments of the rows of a slice, which count by shares (k, rows): of the filled rows, and what gaps spread about them."""
     weight = shares.sum(axis=1)
     safe = np.maximum(weight, np.finfo(float).tiny)
     offset = np.einsum("kn,knp->kp", shares, found.apart) / safe[:, None]
-    places, (k, p) = found.slice.places, means.shape
+    places, k = found.slice.places, len(means)
     by_pattern = np.array([np.bincount(found.slice.pattern, weights=one, minlength=len(places)) for one in shares])
     D = found.apart - offset[:, None, :]
     if found.covariance.ndim == 3:
