@@ -33,6 +33,7 @@ from tenfold.compose.feature_union import make_union as make_union
 from tenfold.compose.iterative import IterativeImputer as IterativeImputer
 from tenfold.compose.multiclass import OneVsOneClassifier as OneVsOneClassifier
 from tenfold.compose.multiclass import OneVsRestClassifier as OneVsRestClassifier
+from tenfold.compose.outliers import OutlierDetector as OutlierDetector
 from tenfold.compose.outputs import MultiOutputClassifier as MultiOutputClassifier
 from tenfold.compose.outputs import MultiOutputRegressor as MultiOutputRegressor
 from tenfold.compose.pipeline import Pipeline as Pipeline

@@ -30,6 +30,7 @@ PUBLIC = {
     "StackingRegressor": "stacking",
     "TargetEncoder": "target_encoder",
     "IterativeImputer": "iterative",
+    "OutlierDetector": "outliers",
     "GridSearchCV": "search.grid",
     "RandomizedSearchCV": "search.grid",
     "HalvingGridSearchCV": "search.halving",

@@ -174,5 +174,6 @@ LEARNERS: dict[int, str] = {
     199: "GaussianDensity",
     200: "BayesClassifier",
     201: "Histogram",
+    202: "OutlierDetector",
 }
 NUMBER_OF_LEARNER = {name: number for number, name in LEARNERS.items()}

@@ -168,7 +168,7 @@ def _explicit(source: Arrays, folds: Any, codes: Array | None, groups: Any) -> l
     if isinstance(folds, Given):
         folds = folds.cv
     if hasattr(folds, "split") and not isinstance(folds, (str, bytes)):
-        y = codes if codes is not None else target_of(source)
+        y = target_of(source) if codes is None and source.y is not None else codes
         return plans_of(folds.split(source.X if rows is None else source.X[rows], y, groups), n)
     if isinstance(folds, (str, bytes)) or not np.iterable(folds):
         raise BadParameter(

@@ -1,0 +1,179 @@
+"""Outliers of any density, at a stated rate of false alarms."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+
+from tenfold.base import check
+from tenfold.base.estimator import Density, Detector, Estimator, map_rows
+from tenfold.base.foreign import ByVerbs, learner_of, objection_to, own_of
+from tenfold.base.member import OfMember
+from tenfold.base.sklearn_api import fresh
+from tenfold.compose.folds import splits_of
+from tenfold.core.data import Array, Arrays, Source
+from tenfold.core.errors import BadParameter, DataWarning, warn
+from tenfold.core.learned import learned
+from tenfold.core.learning import Keep, Learner
+from tenfold.core.params import KW_ONLY, estimator, param
+from tenfold.evaluate.calibrate.null import NullLaw, Tail, tail_of
+from tenfold.evaluate.validate.held_out import outputs_of, split_models
+from tenfold.evaluate.validate.memory import table_of
+from tenfold.features.selectors import few_false
+
+ROWS, TAIL = "rows", "tail"
+
+
+@estimator
+class OutlierDetector(OfMember, Detector, Estimator):
+    """OutlierDetector: rows that a density finds unusual, so that usual ones are flagged at a stated rate.
+
+    Model       x is an outlier where its p-value is at most the rate: p(x) = (1 + #{i: s₋ᵢ(xᵢ) ≤ s(x)}) / (1 + n), where s is the log
+                density, or any score that is high for usual rows, and s₋ᵢ that of a fit without the fold of row i
+    Objective   the density's own
+    Algorithm   a cross-validation of the density; its held-out scores are the law of the score among usual rows. calibration="tail":
+                the rows of the fit may hold outliers themselves; then the lowest fifth of the law is a generalised Pareto tail, fitted
+                without looking where the lowest 2 % lie
+    Cost        a cross-validation of the density; the rows are kept while it is fitted
+    Fails when  rows are fewer than 1 / rate − 1 ("rows": told, nothing is flagged; "tail" goes on beyond them); usual rows to come
+                are of another law than those of the fit
+    Reference   Laxhammar & Falkman 2010; Bates, Candès, Lei, Romano & Sesia 2023; Coles 2001, chapter 4 (tail)
+
+    Example
+    -------
+    >>> import numpy as np, tenfold
+    >>> X = np.random.default_rng(0).normal(size=(500, 2)) @ [[1, 1], [0, 0.2]]
+    >>> model = tenfold.OutlierDetector(tenfold.GaussianMixture()).fit(X)
+    >>> model.predict([[1, 1], [1, -1]]).tolist(), model.pvalues([[1, 1], [1, -1]]).round(3).tolist()
+    ([1, -1], [0.655, 0.002])
+    """
+
+    density_: Any = learned("learner", "the density of all rows")
+    held_out_scores_: Array = learned("real(n)", "scores of the rows of the fit, each by a density that has not seen it")
+    tail_: Array = learned("float(4)", "start, share, scale and shape of the tail", optional=True)
+    _row_weights: Array = learned("float(n)>0", "weights of the rows of the fit", optional=True)
+
+    kind: ClassVar[str] = "keeps rows"
+    accepts: ClassVar[str] = "rows"
+    exempt: ClassVar[dict[str, str]] = {
+        "column_order": "folds are made by a hash of the rows, which reads the columns in their order",
+    }
+
+    density: Any = param(default=None, doc="a density, or any learner with score_samples; None: GaussianMixture()")
+    _: KW_ONLY
+    false_alarm_rate: float = param(default=0.01, above=0, at_most=0.5, doc="share of new usual rows that are flagged, at most")
+    calibration: str = param(
+        default=ROWS,
+        one_of=(ROWS, TAIL),
+        doc="rows: those of the fit are all usual, and the rate holds for any law; tail: they may hold outliers",
+    )
+    cv: Any = param(
+        default=None, doc="None: 5 folds by what the rows hold, copies together; a number of folds of neighbouring rows; or a splitter"
+    )
+
+    @classmethod
+    def _examples(cls) -> list[dict[str, Any]]:
+        from tenfold.density.mixture import GaussianMixture
+
+        plain = {"density": GaussianMixture(reg_covar=1e-2), "false_alarm_rate": 0.1}
+        return [plain, plain | {"calibration": TAIL}]
+
+    @property
+    def _member(self) -> Any:
+        if self.density is None:
+            from tenfold.density.mixture import GaussianMixture
+
+            return GaussianMixture()
+        reason = objection_to(self.density, "score_samples")
+        if reason is not None:
+            raise BadParameter(f"OutlierDetector(density): {reason}")
+        return learner_of(self.density)
+
+    @property
+    def sparse(self) -> bool:
+        return bool(self._member.sparse)
+
+    @property
+    def least_rows(self) -> int:
+        return max(2, int(self._member.least_rows))
+
+    def _learn(self, source: Source) -> Learner[dict[str, Any]]:
+        member = self._member
+        if not isinstance(member, ByVerbs):
+            check.check_params(member)
+        rows = source if isinstance(source, Arrays) else table_of((yield Keep(sparse=True)), source, member.missing)
+        one = splits_of(self, rows, whole=True)
+        models = split_models(member, rows, one)[0]
+        tests = [one.test_rows(k) for k in range(len(one))]
+        scores = np.concatenate(outputs_of(models, rows, tests, usual))[np.argsort(np.concatenate(tests))]
+        given = rows.w if rows.w is None or rows.rows is None else rows.w[rows.rows]
+        w = None if given is None or (given == 1).all() else np.asarray(given, dtype=np.float64)
+        law = NullLaw.of(scores, w)
+        tail = tail_of(law) if self.calibration == TAIL else None
+        if tail is None and self.false_alarm_rate * (1 + law.weight) < 1:
+            warn(
+                f"OutlierDetector(false_alarm_rate={self.false_alarm_rate:g}): {law.weight:g} rows cannot tell so low a rate, and nothing "
+                f"is flagged. Give at least {1 / self.false_alarm_rate - 1:.0f}, a higher rate, or calibration='tail'",
+                DataWarning,
+            )
+        fitted = dict(density_=own_of(fresh(member)._fit(rows)), held_out_scores_=scores)
+        if w is not None:
+            fitted["_row_weights"] = w
+        if tail is not None:
+            fitted["tail_"] = np.array([tail.start, tail.share, tail.scale, tail.shape])
+        return fitted
+
+    @property
+    def _law(self) -> NullLaw:
+        found = vars(self).get("tail_")
+        return NullLaw.of(self.held_out_scores_, vars(self).get("_row_weights"), None if found is None else Tail(*map(float, found)))
+
+    @property
+    def offset_(self) -> float:  # type: ignore[override]
+        """Rows that score less are outliers; −inf where the rows of the fit are too few to tell."""
+        check.check_fitted(self)
+        return self._law.threshold(self.false_alarm_rate)
+
+    def decision_function(self, X: Any) -> Array:
+        """`score_samples` − `offset_`: below zero for outliers."""
+        scores, offset = self.score_samples(X), self.offset_
+        return np.subtract(scores, offset, out=np.zeros(scores.shape), where=scores != offset)  # both may be infinite
+
+    def _normality(self, X: Any) -> Array:
+        return usual(learner_of(self.density_), X)
+
+    def pvalues(self, X: Any) -> Array:
+        """Of new rows: the share of usual rows that are as unusual as this one. Uniform for usual rows, or larger."""
+        scores = map_rows(self._normality, check.check_predict(self, X))
+        return map_rows(self._law.pvalues, scores) if hasattr(scores, "dask") else self._law.pvalues(scores)
+
+    @property
+    def pvalues_(self) -> Array:
+        """Of the rows of the fit, each by a density that has not seen it, and among all others."""
+        check.check_fitted(self)
+        return self._law.own_pvalues(self.held_out_scores_, vars(self).get("_row_weights"))
+
+    def flagged(self, X: Any, fdr: float = 0.1) -> Array:
+        """Whether each of these new rows is an outlier, so that at most a share `fdr` of those flagged is expected to be usual (Benjamini &
+        Hochberg; p-values that share their usual rows are positively dependent, and it holds for them)."""
+        if isinstance(fdr, bool) or not isinstance(fdr, (int, float, np.integer, np.floating)) or not 0 < fdr < 1:
+            raise BadParameter(f"flagged(fdr={fdr!r}): must be a number above 0 and below 1")
+        return np.asarray(few_false(np.asarray(self.pvalues(X)), float(fdr)))
+
+    def _objection(self) -> str | None:
+        if not isinstance(self.density_, (Density, Detector)) or self.density_.n_features_in_ != self.n_features_in_:
+            return "density_ is no density of the same columns"
+        if not len(self.held_out_scores_) or len(vars(self).get("_row_weights", self.held_out_scores_)) != len(self.held_out_scores_):
+            return "there is not a weight for each score"
+        tail = vars(self).get("tail_")
+        if tail is not None and not (0 < tail[1] < 1 and tail[2] > 0 and tail[3] >= 0):
+            return "tail_ is no tail"
+        return None
+
+
+def usual(model: Any, X: Any) -> Array:
+    """How usual rows are: their log density, or the score of a detector."""
+    if isinstance(model, ByVerbs):
+        return np.asarray(model._ask("score_samples", X), dtype=np.float64)
+    return np.asarray(model._log_density(X) if isinstance(model, Density) else model._normality(X), dtype=np.float64)
