@@ -79,6 +79,7 @@ from tenfold.density.choose import choose_mixture as choose_mixture
 from tenfold.density.gaussian import GaussianDensity as GaussianDensity
 from tenfold.density.histogram import Histogram as Histogram
 from tenfold.density.mixture import GaussianMixture as GaussianMixture
+from tenfold.density.tree import DensityTree as DensityTree
 from tenfold.evaluate.validate.cross import cross_val_predict as cross_val_predict
 from tenfold.evaluate.validate.cross import cross_val_score as cross_val_score
 from tenfold.evaluate.validate.cross import cross_validate as cross_validate

@@ -175,5 +175,6 @@ LEARNERS: dict[int, str] = {
     200: "BayesClassifier",
     201: "Histogram",
     202: "OutlierDetector",
+    203: "DensityTree",
 }
 NUMBER_OF_LEARNER = {name: number for number, name in LEARNERS.items()}

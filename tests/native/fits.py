@@ -272,6 +272,8 @@ DENSITY: Fits = {
     "MeanShift, Gaussian": lambda: tenfold.MeanShift(kernel="gaussian", bin_seeding=True).fit(SMALL, sample_weight=WEIGHTS).predict(SMALL),
     "HDBSCAN": lambda: tenfold.HDBSCAN(metric="manhattan").fit(SMALL, sample_weight=WEIGHTS).predict(SMALL[:9]),
     "HDBSCAN, row by row": lambda: tenfold.HDBSCAN(store_centers="both").fit(WIDE[:200]).labels_,
+    "DensityTree": lambda: tenfold.DensityTree().fit(SMALL, sample_weight=WEIGHTS).score_samples(SMALL),
+    "DensityTree, rows held out": lambda: tenfold.DensityTree(prune=0.3, criterion="log_likelihood").fit(X[:600]).sample(9, random_state=0),
     "DBSCAN, all rows": lambda: tenfold.DBSCAN(9.0).fit(WIDE[:200]).labels_,
 }
 
