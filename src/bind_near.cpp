@@ -142,6 +142,14 @@ public:
             kernels->tree_within(nodes_->view(), queries.rows(), radius, skips, apart_, power, found, ends);
         });
     }
+    nb::object count(Matrix queries, Vector radius, Integers skip, double power) const {
+        require(queries.size(1) == nodes_->width(), "queries have another number of columns than rows");
+        require(radius.size(0) == queries.size(0), "there must be a radius for each query");
+        const std::int64_t* skips = Searched::skipped(skip, queries.size(0));
+        New<std::int64_t> count(queries.size(0));
+        unlocked([&] { kernels->tree_count(nodes_->view(), queries.rows(), radius.data(), skips, apart_, power, count.data); });
+        return count.array;
+    }
 
 private:
     Apart apart_;
@@ -213,7 +221,8 @@ NB_MODULE(_near, m) {
         .def(nb::init<Matrix, std::int64_t, std::int64_t>(), "rows"_a.noconvert(), "apart"_a, "threads"_a = 1)
         .def("order", &Tree::order, "queries"_a.noconvert())
         .def("nearest", &Tree::nearest, "queries"_a.noconvert(), "k"_a, "skip"_a.noconvert(), "power"_a)
-        .def("within", &Tree::within, "queries"_a.noconvert(), "radius"_a, "skip"_a.noconvert(), "power"_a);
+        .def("within", &Tree::within, "queries"_a.noconvert(), "radius"_a, "skip"_a.noconvert(), "power"_a)
+        .def("count", &Tree::count, "queries"_a.noconvert(), "radius"_a.noconvert(), "skip"_a.noconvert(), "power"_a);
     nb::class_<Graph>(m, "Graph")
         .def(nb::init<Matrix, Integers, std::int64_t>(), "rows"_a.noconvert(), "order"_a.noconvert(), "threads"_a)
         .def("nearest", &Graph::nearest, "rows"_a.noconvert(), "queries"_a.noconvert(), "k"_a, "skip"_a.noconvert(), "width"_a, "limit"_a);

@@ -17,6 +17,7 @@ extern const NearKernels TENFOLD_NAMED(TENFOLD_LEVEL){
     .all_within = TENFOLD_LEVEL::all_within,
     .tree_nearest = TENFOLD_LEVEL::tree_nearest,
     .tree_within = TENFOLD_LEVEL::tree_within,
+    .tree_count = TENFOLD_LEVEL::tree_count,
     .graph_join = TENFOLD_LEVEL::graph_join,
     .graph_answer = TENFOLD_LEVEL::graph_answer,
     .graph_nearest = TENFOLD_LEVEL::graph_nearest,

@@ -41,6 +41,13 @@ class Tree:
     ) -> tuple[
         numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.int64], numpy.typing.NDArray[numpy.float64]
     ]: ...
+    def count(
+        self,
+        queries: numpy.typing.NDArray[numpy.float64],
+        radius: numpy.typing.NDArray[numpy.float64],
+        skip: numpy.typing.NDArray[numpy.int64],
+        power: float,
+    ) -> numpy.typing.NDArray[numpy.int64]: ...
 
 class Graph:
     def __init__(

@@ -95,6 +95,10 @@ def test_the_nearest_and_those_within_a_radius_are_those_of_all_pairs(level: str
                 surely = np.flatnonzero(away[q] <= radius * (1 - 1e-12))
                 perhaps = np.flatnonzero(away[q] <= radius * (1 + 1e-12))
                 assert set(surely) <= set(mine.tolist()) <= set(perhaps), name
+        if apart != HAMMING:
+            radii = np.resize([radius, 0.0, np.inf], len(Q))
+            counted = [len(tree.within(Q[[q]], float(one), NONE, POWER)[1]) for q, one in enumerate(radii)]
+            assert tree.count(Q, radii, NONE, POWER).tolist() == counted, name
 
 
 def test_a_row_that_is_skipped_is_not_found(level: str) -> None:
@@ -197,6 +201,8 @@ def test_rows_whose_codes_differ_least_are_looked_at(level: str) -> None:
         (lambda R: _near.AllRows(R, 0).nearest(R[:5].copy(), R, 1, NONE, 2.0), "not the rows"),
         (lambda R: _near.AllRows(R, 0).nearest(R, R, 1, np.arange(3), 2.0), "skip"),
         (lambda R: _near.AllRows(R, 0).within(R, R, -1.0, NONE, 2.0), "negative"),
+        (lambda R: _near.Tree(R, 0).count(R, np.zeros(3), NONE, 2.0), "a radius for each"),
+        (lambda R: _near.Tree(R, 0).count(R[:, :1].copy(), np.zeros(20), NONE, 2.0), "number of columns"),
         (lambda R: _near.Graph(R, np.zeros(20, np.int64), 1), "every row once"),
         (lambda R: _near.Graph(R, np.arange(20) + 1, 1), "every row once"),
         (lambda R: _near.Graph(R, np.arange(20), 1).nearest(R[:5].copy(), R, 1, NONE, 9, 20), "not the rows"),

@@ -79,6 +79,18 @@ def test_without_queries_no_row_is_its_own_neighbour() -> None:
         np.testing.assert_array_equal(rows // 3, np.arange(60)[:, None] // 3 * np.ones((1, 2), int))
 
 
+@pytest.mark.parametrize("metric", ["euclidean", "chebyshev", "minkowski", "cosine", "haversine"])
+def test_rows_within_a_radius_of_their_own_are_counted(metric: str) -> None:
+    X = rows_for(metric, 700, 2)
+    index = tenfold.NeighborIndex(X, metric, method="tree")
+    radii = index.nearest(None, 9)[0][:, -1]
+    radii[::3] *= 0.5
+    for radius in np.unique(radii)[::50]:
+        assert np.array_equal(index.count_within(None, radius), np.diff(index.within(None, float(radius))[0]))
+    some = [len(index.within(X[[q]], float(radii[q]))[1]) for q in range(40)]
+    assert index.count_within(X[:40], radii[:40]).tolist() == some
+
+
 def test_a_row_of_zeros_has_no_direction() -> None:
     X = np.array([[0.0, 0.0], [1.0, 0.0], [0.0, 2.0], [-1e-200, 0.0]])
     distances, rows = tenfold.NeighborIndex(X, "cosine").nearest([[0.0, 0.0], [3.0, 0.0]], 4)
@@ -149,6 +161,9 @@ def test_frames_lists_and_single_precision() -> None:
         (lambda X: tenfold.NeighborIndex(X).nearest(None, 30), "from 1 to 29"),
         (lambda X: tenfold.NeighborIndex(X).nearest(X, True), "whole number"),
         (lambda X: tenfold.NeighborIndex(X).within(X, -1), "at least 0"),
+        (lambda X: tenfold.NeighborIndex(X).count_within(X), "use method='tree'"),
+        (lambda X: tenfold.NeighborIndex(X, method="tree").count_within(X, -1), "at least 0"),
+        (lambda X: tenfold.NeighborIndex(X, method="tree").count_within(X, [1.0, 2.0]), "one for each of 30"),
         (lambda X: tenfold.NeighborIndex(X, lambda a, b: np.nan).nearest(X, 1), "NaN"),
     ],
 )

@@ -15,6 +15,14 @@ PUBLIC = {
     "MultivariateGaussian": "gaussian",
     "MultivariateT": "student",
     "NormalInverseWishart": "wishart",
+    "conditional_entropy": "information",
+    "entropy": "information",
+    "estimate_entropy": "samples",
+    "estimate_kl_divergence": "samples",
+    "estimate_mutual_information": "samples",
+    "joint_entropy": "information",
+    "kl_divergence": "information",
+    "mutual_information": "information",
 }
 
 __getattr__, __dir__, __all__ = lazy_names(__name__, PUBLIC)

@@ -51,8 +51,7 @@ class Bernoulli(Distribution):
         """−θ log θ − (1 − θ) log(1 − θ), in nats."""
         return float(entr(self.probability) + entr(1 - self.probability))
 
-    def kl(self, other: Bernoulli) -> float:
-        """KL(self ‖ other) in nats; infinite where the other never sees what this one does."""
+    def _kl(self, other: Bernoulli) -> float:
         a, b = self.probability, other.probability
         return float(rel_entr(a, b) + rel_entr(1 - a, 1 - b))
 
@@ -142,8 +141,7 @@ class Beta(Distribution):
         a, b = self.a, self.b
         return float(betaln(a, b) - (a - 1) * digamma(a) - (b - 1) * digamma(b) + (a + b - 2) * digamma(a + b))
 
-    def kl(self, other: Beta) -> float:
-        """KL(self ‖ other) in nats."""
+    def _kl(self, other: Beta) -> float:
         a, b, c, d = self.a, self.b, other.a, other.b
         shift = (a - c) * digamma(a) + (b - d) * digamma(b) + (c - a + d - b) * digamma(a + b)
         return float(max(0.0, betaln(c, d) - betaln(a, b) + shift))

@@ -66,8 +66,7 @@ class Categorical(Distribution):
         """−Σ θₖ log θₖ, in nats."""
         return float(entr(self.probabilities).sum())
 
-    def kl(self, other: Categorical) -> float:
-        """KL(self ‖ other) in nats; infinite where the other never sees a category that this one does."""
+    def _kl(self, other: Categorical) -> float:
         theirs = _matched(self, other, other.probabilities)
         return float(rel_entr(self.probabilities, theirs).sum())
 
@@ -171,8 +170,7 @@ class Dirichlet(Distribution):
         log_b = gammaln(a).sum() - gammaln(total)
         return float(log_b + (total - len(a)) * digamma(total) - ((a - 1) * digamma(a)).sum())
 
-    def kl(self, other: Dirichlet) -> float:
-        """KL(self ‖ other) in nats."""
+    def _kl(self, other: Dirichlet) -> float:
         a = self.concentration
         b = _matched(self, other, other.concentration)
         if len(a) != len(other.concentration) or (b == 0).any():

@@ -120,10 +120,8 @@ class MultivariateGaussian(Distribution):
         """½ log det(2π e C), in nats."""
         return 0.5 * self.factor.rank * (1 + LOG_2PI) + self.factor.log_volume
 
-    def kl(self, other: MultivariateGaussian) -> float:
-        """KL(self ‖ other) = ½ [tr C₂⁻¹C₁ + (m₂ − m₁)ᵀ C₂⁻¹ (m₂ − m₁) − p + log det C₂ / det C₁], in nats; infinite where this one has
-        points that the other cannot have.
-        """
+    def _kl(self, other: MultivariateGaussian) -> float:
+        """½ [tr C₂⁻¹C₁ + (m₂ − m₁)ᵀ C₂⁻¹ (m₂ − m₁) − p + log det C₂ / det C₁]."""
         if len(other.mean) != len(self.mean):
             raise BadInput(f"Gaussians of {len(self.mean)} and {len(other.mean)} columns have no divergence: give two of the same columns")
         mine, theirs = self.factor, other.factor

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy.special import gammaln
+from scipy.special import digamma, gammaln
 
 from tenfold.core.data import Array
 from tenfold.core.errors import BadInput
@@ -57,9 +57,17 @@ class MultivariateT(Distribution):
         """The logarithm of the density at each point."""
         X, shape = points(self, x, len(self.mean))
         nu, p = self.degrees_of_freedom, len(self.mean)
-        constant = gammaln((nu + p) / 2) - gammaln(nu / 2) - 0.5 * p * math.log(math.pi * nu) - self.factor.log_volume
-        found = constant - 0.5 * (nu + p) * np.log1p(self.factor.squares(X - self.mean, self.mean) / nu)
+        found = self._log_constant() - 0.5 * (nu + p) * np.log1p(self.factor.squares(X - self.mean, self.mean) / nu)
         return found.reshape(shape)[()]
+
+    def _log_constant(self) -> float:
+        nu, p = self.degrees_of_freedom, len(self.mean)
+        return float(gammaln((nu + p) / 2) - gammaln(nu / 2) - 0.5 * p * math.log(math.pi * nu) - self.factor.log_volume)
+
+    def entropy(self) -> float:
+        """−E log p(x), in nats."""
+        nu, p = self.degrees_of_freedom, len(self.mean)
+        return float(0.5 * (nu + p) * (digamma((nu + p) / 2) - digamma(nu / 2)) - self._log_constant())
 
     def cdf(self, x: Any) -> Any:
         """P(X ≤ x), of one column."""

@@ -35,6 +35,21 @@ class Distribution:
         """exp of the log density: 0 where that is too small for a number."""
         return np.exp(self.log_density(x))
 
+    def entropy(self) -> float:
+        """−E log p(x), in nats."""
+        raise BadInput(f"{type(self).__name__} has no entropy in closed form: average −log_density over what sample() draws")
+
+    def kl(self, other: Any) -> float:
+        """KL(self ‖ other) = E log p(x) / q(x) in nats, of two distributions of the same kind; infinite where this one has points that the
+        other cannot have.
+        """
+        if type(other) is not type(self):
+            raise BadInput(f"the divergence of a {type(self).__name__} is from another one, not from a {type(other).__name__}")
+        return self._kl(other)
+
+    def _kl(self, other: Any) -> float:
+        raise BadInput(f"{type(self).__name__} has no divergence in closed form: average log_density − other.log_density over draws")
+
     def _set(self, **changed: Any) -> None:
         """Fields as they were checked; arrays can no longer be written to."""
         for name, value in changed.items():
@@ -60,7 +75,7 @@ class Distribution:
 
 def number(place: str, given: Any, least: float = -np.inf, most: float = np.inf, above: float = -np.inf) -> float:
     """A finite number within its bounds."""
-    found = _floats(place, given)
+    found = numbers(place, given)
     if found.ndim or not (np.isfinite(found) and least <= found <= most and found > above):
         low = f"above {above:g}" if above > least else f"at least {least:g}" if np.isfinite(least) else ""
         bound = " and ".join(part for part in (low, f"at most {most:g}" if np.isfinite(most) else "") if part)
@@ -70,7 +85,7 @@ def number(place: str, given: Any, least: float = -np.inf, most: float = np.inf,
 
 def vector(place: str, given: Any, least: float = -np.inf, above: float = -np.inf) -> Array:
     """Finite numbers in a row, one at least; a number is a row of one."""
-    found = np.atleast_1d(_floats(place, given))
+    found = np.atleast_1d(numbers(place, given))
     if found.ndim != 1 or not len(found):
         raise BadParameter(f"{place} must be a vector of numbers, not of shape {found.shape}")
     bad = ~(np.isfinite(found) & (found >= least) & (found > above))
@@ -83,7 +98,7 @@ def vector(place: str, given: Any, least: float = -np.inf, above: float = -np.in
 
 def square(place: str, given: Any, p: int) -> Array:
     """A symmetric (p, p) matrix; a number is so many times the identity, a vector a diagonal."""
-    found = _floats(place, given)
+    found = numbers(place, given)
     if found.ndim == 0 or (found.ndim == 1 and len(found) == p):
         found = np.diag(np.broadcast_to(found, p))
     if found.shape != (p, p):
@@ -99,7 +114,8 @@ def square(place: str, given: Any, p: int) -> Array:
     return np.asarray((found + found.T) / 2)
 
 
-def _floats(place: str, given: Any) -> Array:
+def numbers(place: str, given: Any) -> Array:
+    """Numbers of any shape as float64."""
     try:
         found = np.asarray(given)
         if found.dtype.kind not in "fiub":
@@ -147,7 +163,7 @@ def points(distribution: Distribution, x: Any, p: int) -> tuple[Array, tuple[int
 
 def values(distribution: Distribution, x: Any, what: str) -> Array:
     """Numbers of any shape, as they stand."""
-    found = _floats(what, x)
+    found = numbers(what, x)
     if np.isnan(found).any():
         raise BadInput(f"{what} of {type(distribution).__name__} holds NaN at place {int(np.isnan(found).ravel().argmax())}: drop it first")
     return found

@@ -12,8 +12,10 @@ from tenfold.core import ops
 from tenfold.core.data import Array
 from tenfold.core.engine import current_engine
 from tenfold.core.errors import BadParameter
+from tenfold.core.information import entropy, mutual_information
 from tenfold.core.learning import Keep
-from tenfold.features.mutual_info import discrete_columns, exact_information
+from tenfold.distributions.information import counted
+from tenfold.features.mutual_info import discrete_columns
 from tenfold.solve.class_cuts import class_cuts
 
 BIT = float(np.log(2.0))
@@ -68,15 +70,9 @@ def _gains(name: str, X: Any, y: Any, discrete: Any, bins: str, n_bins: int, sam
         codes = np.unique(x, return_inverse=True)[1] if level else np.searchsorted(_cuts(x, y, w, bins, n_bins), x, side="right")
         codes[np.isnan(x)] = codes.max() + 1
         codes = np.unique(codes, return_inverse=True)[1]
-        found.append((exact_information(codes, y, w) / BIT, float(entropy(np.bincount(codes, weights=w)))))
+        table = counted(codes, y, w)
+        found.append((mutual_information(table) / BIT, float(entropy(table.sum(axis=1))) / BIT))
     return found
-
-
-def entropy(counts: Array) -> Array:
-    """−Σ p log₂ p over the last axis of weights; 0 where there are none."""
-    total = counts.sum(axis=-1, keepdims=True)
-    p = counts / np.where(total > 0, total, 1.0)
-    return np.asarray(-(p * np.log2(np.where(p > 0, p, 1.0))).sum(axis=-1))
 
 
 def _cuts(x: Array, y: Array, w: Array, bins: str, n_bins: int) -> Array:

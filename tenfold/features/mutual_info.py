@@ -13,8 +13,11 @@ from tenfold.core import ops
 from tenfold.core.data import Array
 from tenfold.core.engine import current_engine, each
 from tenfold.core.errors import BadInput, BadParameter
+from tenfold.core.information import mutual_information
 from tenfold.core.learning import Keep
 from tenfold.core.random import legacy_generator
+from tenfold.distributions.information import counted
+from tenfold.distributions.samples import scaled, shared_by_labels, shared_by_numbers
 
 NOISE = 1e-10  # of the size of a column: equal values of numbers that are measured are taken apart
 
@@ -70,10 +73,10 @@ def _estimated(name: str, target: str, X: Any, y: Any, discrete_features: Any, k
     rng = legacy_generator(random_state)
     Z = np.asfortranarray(X[:, measured], dtype=np.float64) if len(measured) else np.empty((len(y), 0))
     if len(measured):
-        Z = _scaled(Z)
+        Z = scaled(Z)
         Z += NOISE * np.maximum(1, np.abs(Z).mean(axis=0)) * rng.standard_normal(Z.shape)
     if target == "real":
-        y = _scaled(y)
+        y = scaled(y)
         y = y + NOISE * max(1, np.abs(y).mean()) * rng.standard_normal(len(y))
     place = dict(zip(measured.tolist(), range(len(measured)), strict=True))
     by_column = X.tocsc() if ops.is_sparse(X) else X
@@ -108,88 +111,14 @@ def discrete_columns(name: str, given: Any, X: Any) -> Array:
     return mask
 
 
-def _scaled(Z: Array) -> Array:
-    """In units of the standard deviations; constants as they are."""
-    deviation = np.std(Z, axis=0)
-    return np.asarray(Z / np.where(deviation > 10 * np.finfo(float).eps * np.abs(Z).max(axis=0), deviation, 1.0))
-
-
 def _of_column(y: Array, labels: bool, k: int, column: tuple[Array, bool]) -> float:
     x, discrete = column
     if discrete and labels:
-        return float(exact_information(np.unique(x, return_inverse=True)[1], y))
+        return mutual_information(counted(np.unique(x, return_inverse=True)[1], y))
     if discrete:
-        return max(0.0, _of_classes(y, np.unique(x, return_inverse=True)[1], k))
-    return max(0.0, _of_classes(x, y, k) if labels else _of_numbers(x, y, k))
-
-
-def exact_information(a: Array, b: Array, w: Array | None = None) -> float:
-    """I(a; b) of codes in nats, Σ p(a, b) log p(a, b) / p(a) p(b)."""
-    width = int(b.max()) + 1
-    both = np.bincount(a * width + b, weights=w, minlength=(int(a.max()) + 1) * width).reshape(-1, width)
-    p = both / both.sum()
-    here = p > 0
-    return float(max(0.0, (p[here] * np.log(p[here] / (p.sum(axis=1, keepdims=True) * p.sum(axis=0))[here])).sum()))
-
-
-def _of_classes(x: Array, codes: Array, k: int) -> float:
-    """Ross 2014; classes of one row are left out."""
-    from scipy.special import digamma
-
-    sizes = np.bincount(codes)
-    order = np.argsort(x, kind="stable")
-    x, codes = x[order], codes[order]
-    if (sizes == 1).any():
-        x, codes = x[(left := sizes[codes] > 1)], codes[left]
-        if not len(x):
-            return 0.0
-    radius, near = np.empty(len(x)), np.minimum(k, sizes - 1)
-    for label in np.flatnonzero(sizes > 1):
-        rows = np.flatnonzero(codes == label)
-        radius[rows] = nearest_distance(x[rows], int(near[label]))
-    counted = within(x, np.nextafter(radius, 0))
-    return float(digamma(len(x)) + digamma(near[codes]).mean() - digamma(sizes[codes]).mean() - digamma(counted).mean())
-
-
-def nearest_distance(x: Array, k: int) -> Array:
-    """From each of some sorted numbers to its k-th neighbour: the k nearest are neighbours in the order, j of them on the left."""
-    n = len(x)
-    padded = np.concatenate([np.full(k, -np.inf), x, np.full(k, np.inf)])
-    best = np.full(n, np.inf)
-    for j in range(k + 1):
-        left, right = x - padded[k - j : k - j + n], padded[2 * k - j : 2 * k - j + n] - x
-        np.minimum(best, np.maximum(left, right), out=best)
-    return best
-
-
-def within(x: Array, radius: Array) -> Array:
-    """How many of some sorted numbers, itself among them, are as near to each as its radius: |x_j − x_i| ≤ r_i, as it is rounded."""
-    first = np.searchsorted(x, x - radius, side="left")
-    stop = np.searchsorted(x, x + radius, side="right")
-    n = len(x)
-    while (more := (first > 0) & (x - x[np.maximum(first - 1, 0)] <= radius)).any():
-        first[more] -= 1
-    while (less := (x - x[np.minimum(first, n - 1)] > radius)).any():
-        first[less] += 1
-    while (more := (stop < n) & (x[np.minimum(stop, n - 1)] - x <= radius)).any():
-        stop[more] += 1
-    while (less := (stop > 0) & (x[stop - 1] - x > radius)).any():
-        stop[less] -= 1
-    return np.asarray(stop - first)
-
-
-def _of_numbers(x: Array, y: Array, k: int) -> float:
-    """Kraskov, Stögbauer & Grassberger 2004, their first estimate."""
-    from scipy.spatial import cKDTree
-    from scipy.special import digamma
-
-    n = len(x)
-    if n <= k:
-        raise BadInput(f"mutual information by n_neighbors={k} needs more than {k} rows, and there are {n}")
-    points = np.column_stack([x, y])
-    radius = np.nextafter(cKDTree(points).query(points, k=[k + 1], p=np.inf)[0][:, 0], 0)
-    counted = []
-    for values in (x, y):
-        order = np.argsort(values, kind="stable")
-        counted.append(within(values[order], radius[order]))
-    return float(digamma(n) + digamma(k) - digamma(counted[0]).mean() - digamma(counted[1]).mean())
+        return max(0.0, shared_by_labels(y[:, None], np.unique(x, return_inverse=True)[1], k))
+    if labels:
+        return max(0.0, shared_by_labels(x[:, None], y, k))
+    if len(x) <= k:
+        raise BadInput(f"mutual information by n_neighbors={k} needs more than {k} rows, and there are {len(x)}")
+    return max(0.0, shared_by_numbers(x[:, None], y[:, None], k))

@@ -138,8 +138,7 @@ class NeighborIndex:
         """(start, rows, distances): the rows at most `radius` away from query q, in their order, are rows[start[q]:start[q + 1]];
         without X of the rows themselves, none of which is its own neighbour."""
         Q, skip = self._queries(X)
-        if self.measure.pairs is not None:
-            raise BadParameter(f"metric={self.measure.name!r} is no distance, which a radius needs: ask for the nearest rows")
+        self._check_distance()
         if self._most is not None:
             raise BadParameter(f"method={self.method_!r} finds the nearest rows, not all within a radius: use method='auto'")
         if not (isinstance(radius, (int, float, np.number)) and radius >= 0):
@@ -148,6 +147,25 @@ class NeighborIndex:
         counts = np.concatenate([np.diff(start) for start, _, _ in parts]) if parts else NONE
         rows, distances = (np.concatenate([one[i] for one in parts]) if parts else np.empty(0) for i in (1, 2))
         return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), rows.astype(np.int64), self.measure.told(distances)
+
+    def count_within(self, X: Any = None, radius: Any = 1.0) -> Array:
+        """How many rows are at most `radius` away: one number, or one for each query; without X of the rows themselves, none of which
+        counts itself. No list of them is made; a tree counts (method="tree")."""
+        Q, skip = self._queries(X)
+        self._check_distance()
+        if self._tree is None:
+            raise BadParameter(f"method={self.method_!r} does not count within radii: use method='tree', or the lengths of `within`")
+        radii = np.asarray(radius, dtype=np.float64)
+        if radii.shape not in ((), (len(Q),)) or not (radii >= 0).all():
+            raise BadParameter(f"radius of shape {radii.shape}: must be a number of at least 0, or one for each of {len(Q)} queries")
+        radii = np.broadcast_to(radii, len(Q))
+        reach, order = np.array([self.measure.summed(one) for one in radii.tolist()]), self._tree.order(Q)
+        Q, reach, skip = Q[order], reach[order], skip[order] if len(skip) else skip
+        tree, power = self._tree, self.measure.power
+        parts = self._each(lambda part: tree.count(Q[part], reach[part], skip[part], power), len(Q))
+        found = np.empty(len(Q), dtype=np.int64)
+        found[order] = np.concatenate(parts) if parts else NONE
+        return found
 
     def blocks_within(self, radius: float) -> Iterator[tuple[int, Array, Array]]:
         """(first, start, rows): as `within` of the rows themselves, block by block from row `first`; each is in the list of those near it.
@@ -163,6 +181,10 @@ class NeighborIndex:
             yield first, np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), np.concatenate([rows for _, rows, _ in parts])
 
     # --- inside ---
+
+    def _check_distance(self) -> None:
+        if self.measure.pairs is not None:
+            raise BadParameter(f"metric={self.measure.name!r} is no distance, which a radius needs: ask for the nearest rows")
 
     def _measure(self, metric: Any, rows: Array, p: float, params: dict[str, Any] | None, method: str) -> Measure:
         if not is_sparse(rows):

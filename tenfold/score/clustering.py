@@ -13,6 +13,7 @@ from scipy.special import gammaln
 from tenfold.core import ops
 from tenfold.core.data import Array
 from tenfold.core.errors import BadInput
+from tenfold.core.information import entropy, mutual_information
 from tenfold.score.confusion import Confusion
 from tenfold.score.inputs import check_choice, truth_and_groups
 
@@ -39,13 +40,7 @@ class Contingency(Confusion):
         )
 
     def mutual_information(self) -> float:
-        if 1 in self.weight.shape or not self.weight.size:
-            return 0.0
-        n = self.weight.sum()
-        i, j = np.nonzero(self.weight)
-        cell = self.weight[i, j] / n
-        rows, columns = self.weight.sum(axis=1) / n, self.weight.sum(axis=0) / n
-        return max(0.0, float(cell @ (np.log(cell) - np.log(rows[i]) - np.log(columns[j]))))
+        return mutual_information(self.weight)
 
     def normalized_information(self, average_method: str = "arithmetic") -> float:
         mean = _mean_of(average_method)
@@ -54,7 +49,7 @@ class Contingency(Confusion):
         shared = self.mutual_information()
         if shared <= np.finfo(float).eps:
             return 0.0
-        return float(shared / mean([_entropy(self.weight.sum(axis=a)) for a in (1, 0)]))
+        return float(shared / mean([float(entropy(self.weight.sum(axis=a))) for a in (1, 0)]))
 
     def adjusted_information(self, average_method: str = "arithmetic") -> float:
         mean = _mean_of(average_method)
@@ -63,7 +58,7 @@ class Contingency(Confusion):
         if 1 in self.weight.shape:
             return 0.0
         chance, least = expected_information(self.weight), np.finfo(np.float64).eps
-        most = mean([_entropy(self.weight.sum(axis=a)) for a in (1, 0)])
+        most = mean([float(entropy(self.weight.sum(axis=a))) for a in (1, 0)])
         gain, room = self.mutual_information() - chance, float(most) - chance
         # both are zero but for rounding where chance explains all, as of groups of one row each: that is agreement
         return float(np.copysign(max(abs(gain), least), gain) / np.copysign(max(abs(room), least), room))
@@ -92,8 +87,8 @@ class Contingency(Confusion):
 
     def _explained(self, axis: int) -> float:
         """The share of the entropy of one grouping that the other explains."""
-        entropy = _entropy(self.weight.sum(axis=axis)) if self.weight.size else 0.0
-        return self.mutual_information() / entropy if entropy > 0 else 1.0
+        whole = float(entropy(self.weight.sum(axis=axis))) if self.weight.size else 0.0
+        return self.mutual_information() / whole if whole > 0 else 1.0
 
     def v_measure(self, beta: float = 1.0) -> float:
         homogeneity, completeness = self.homogeneity(), self.completeness()
@@ -132,11 +127,6 @@ def expected_information(table: Array) -> float:
         left = log_factorial[m] + log_factorial[one - m] + log_factorial[other - m] + log_factorial[n - one - other + m]
         total += many * more * float(np.exp(ways - left) @ (m * (np.log(m) + math.log(n / one / other)))) / n
     return total
-
-
-def _entropy(weight: Array) -> float:
-    share = weight / weight.sum()
-    return float(-share @ np.log(share))
 
 
 def adjusted_rand_score(labels_true: Any, labels_pred: Any, *, sample_weight: Any = None) -> float:

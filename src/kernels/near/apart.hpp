@@ -68,4 +68,13 @@ struct Collected {
     TENFOLD_INLINE void offer(Neighbor one) { found.add(one); }
 };
 
+// Counts them only.
+struct Counted {
+    double radius;
+    std::int64_t count = 0;
+
+    TENFOLD_INLINE double reach() const { return radius; }
+    TENFOLD_INLINE void offer(Neighbor) { ++count; }
+};
+
 }  // namespace tenfold::TENFOLD_LEVEL

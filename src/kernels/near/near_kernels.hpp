@@ -22,6 +22,9 @@ struct NearKernels {
                          double power, double* distance, std::int64_t* row);
     void (*tree_within)(const TreeView& tree, Rows<const double> queries, double radius, const std::int64_t* skip, Apart apart,
                         double power, Within& found, size_t* ends);
+    // How many rows are at most radius[q] away from query q; radii are in the unit of sums.
+    void (*tree_count)(const TreeView& tree, Rows<const double> queries, const double* radius, const std::int64_t* skip, Apart apart,
+                       double power, std::int64_t* count);
     // See graph_search.hpp.
     void (*graph_join)(const GraphView& graph, size_t begin, size_t end, size_t first, size_t last, GraphDesk& desk);
     void (*graph_answer)(const GraphView& graph, size_t layer, const std::uint64_t* edge, size_t count);

@@ -91,4 +91,17 @@ inline void tree_within(const TreeView& tree, Rows<const double> queries, double
     });
 }
 
+// How many rows are at most radius[q] away from query q.
+inline void tree_count(const TreeView& tree, Rows<const double> queries, const double* radius, const std::int64_t* skip, Apart apart,
+                       double power, std::int64_t* count) {
+    with_measure(apart, power, [&]<Apart A>(const Measure<A>& measure) {
+        TreeSearch<A, Counted> search(tree, measure);
+        for (size_t q = 0; q < queries.n && !stopped(); ++q) {
+            Counted some{radius[q]};
+            search.search(queries[q], skip ? skip[q] : -1, some);
+            count[q] = some.count;
+        }
+    });
+}
+
 }  // namespace tenfold::TENFOLD_LEVEL
