@@ -150,6 +150,7 @@ from tenfold.neighbors.classify import KNeighborsClassifier as KNeighborsClassif
 from tenfold.neighbors.components import NeighborhoodComponentsAnalysis as NeighborhoodComponentsAnalysis
 from tenfold.neighbors.condensed import CondensedNearestNeighbor as CondensedNearestNeighbor
 from tenfold.neighbors.condensed import EditedNearestNeighbors as EditedNearestNeighbors
+from tenfold.neighbors.density import NeighborDensity as NeighborDensity
 from tenfold.neighbors.large_margin import LargeMarginNearestNeighbor as LargeMarginNearestNeighbor
 from tenfold.neighbors.nearest import NearestNeighbors as NearestNeighbors
 from tenfold.neighbors.outliers import LocalOutlierFactor as LocalOutlierFactor

@@ -8,6 +8,7 @@ PUBLIC = {
     "RadiusNeighborsClassifier": "around",
     "RadiusNeighborsRegressor": "around",
     "LocalOutlierFactor": "outliers",
+    "NeighborDensity": "density",
     "CondensedNearestNeighbor": "condensed",
     "EditedNearestNeighbors": "condensed",
     "NeighborhoodComponentsAnalysis": "components",
