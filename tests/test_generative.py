@@ -197,6 +197,33 @@ def test_discriminant_axes_solve_fishers_problem() -> None:
     assert_close(gains / gains.sum(), model.explained_variance_ratio_, rtol=1e-10)
 
 
+def test_linear_discriminant_of_two_classes_is_least_squares() -> None:
+    """The coefficients of a regression on the class lie along W⁻¹ (m₁ − m₀); of classes of equal size the two rules are one."""
+    X, y = TABLES["breast_cancer"]
+    for rows in (slice(None), np.concatenate([np.flatnonzero(y == k)[:200] for k in (0, 1)])):
+        line = tenfold.LinearRegression().fit(X[rows], 2.0 * y[rows] - 1)
+        model = tenfold.LinearDiscriminantAnalysis(tol=0).fit(X[rows], y[rows])
+        direction = model.coef_[0] / np.linalg.norm(model.coef_[0])
+        assert_close(line.coef_ / np.linalg.norm(line.coef_), direction, rtol=1e-8)
+    np.testing.assert_array_equal(line.predict(X[rows]) > 0, model.predict(X[rows]) == 1)
+
+
+def test_threshold_of_a_linear_discriminant_by_cross_validation() -> None:
+    """Held-out probabilities cost one pass; the threshold of the least held-out error beats ½ where classes spread differently."""
+    rng = np.random.default_rng(0)
+    X = np.concatenate([rng.normal(0, 0.4, (1000, 2)), rng.normal(2, 3, (1000, 2))])
+    y = np.arange(2000) // 1000
+    held = tenfold.cross_validate(tenfold.LinearDiscriminantAnalysis(), X, y, folds=10, random_state=0)
+    assert held.method == "merged statistics" and held.probabilities is not None
+    curve = tenfold.evaluate.risk_curve(y, held.probabilities[:, 1], false_positive=1, false_negative=1)
+    new, truth = np.concatenate([rng.normal(0, 0.4, (9000, 2)), rng.normal(2, 3, (9000, 2))]), np.arange(18000) // 9000
+    p = tenfold.LinearDiscriminantAnalysis().fit(X, y).predict_proba(new)[:, 1]
+    errors = {t: float(np.mean((p >= t) != truth)) for t in (curve.best, 0.5)}
+    assert errors[curve.best] < errors[0.5] - 0.005
+    assert abs(errors[curve.best] - curve.least) < 0.02
+    assert abs(errors[curve.best] - min(np.mean((p >= t) != truth) for t in np.linspace(0.2, 0.8, 61))) < 0.005
+
+
 def test_units_of_the_columns_do_not_matter() -> None:
     """Units 1e12 apart: eigenvalues of the raw covariance would lose every digit of the small ones."""
     X, y = TABLES["iris"]
