@@ -54,6 +54,19 @@ def test_frames_other_libraries_and_clusters() -> None:
     draw_regions(tenfold.KNeighborsClassifier(1).fit(np.ones((3, 2)), [0, 0, 0]), np.ones((3, 2)), [0, 0, 0], cells=True)
 
 
+def test_lines_hold_the_rows_of_a_class() -> None:
+    """Of each class two lines of its density: half of its rows lie inside one of them, nine tenths inside the other."""
+    model = tenfold.BayesClassifier(reject=0.2).fit(X, Y)
+    ax = draw_regions(model, X, Y, densities=True)
+    lines = [one for one in ax.collections if hasattr(one, "levels")]
+    assert len(lines) == 3 and {text.get_text() for text in ax.get_legend().get_texts()} == {"a", "b", "c", "rejected"}
+    for k, (line, label) in enumerate(zip(lines, "abc", strict=True)):
+        at = model.predict_joint_log_proba(X[label == Y])[:, k]
+        np.testing.assert_allclose([np.mean(at >= level) for level in line.levels], [0.9, 0.5], atol=0.05)
+    with pytest.raises(tenfold.BadInput, match="KNeighborsClassifier knows none"):
+        draw_regions(tenfold.KNeighborsClassifier().fit(X, Y), X, Y, densities=True)
+
+
 def test_what_is_refused() -> None:
     wide = RNG.normal(size=(10, 3))
     with pytest.raises(tenfold.BadInput, match="two columns"):

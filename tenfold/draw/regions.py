@@ -14,15 +14,17 @@ PLACES = 240  # in each direction
 MARGIN = 0.05  # around the rows, as a share of their range
 MOST_POINTS = 4000
 MOST_CELLS = 2000
+HELD = (0.5, 0.9)  # shares of the rows of a class that the lines of its density hold
 MARKERS = ("o", "s", "^", "D", "v", "P", "X")
 
 
-def draw_regions(model: Any, X: Any, y: Any = None, ax: Any = None, *, cells: bool = False) -> Any:
+def draw_regions(model: Any, X: Any, y: Any = None, ax: Any = None, *, cells: bool = False, densities: bool = False) -> Any:
     """The class that a fitted classifier (or the cluster that a clusterer) gives to every point of a plane of two columns, the paler
     the less sure where it knows probabilities; rows as points, those that it gets wrong with a dark rim.
 
     y: the classes of the rows; without it the points are what the model says of them. cells: the Voronoi cells of the rows X, the points
-    that are nearer to a row than to any other: the regions of the nearest neighbour are made of them.
+    that are nearer to a row than to any other: the regions of the nearest neighbour are made of them. densities: lines of equal density
+    of each class, those that hold half and nine tenths of its rows, of a model that knows densities (`BayesClassifier`, naive Bayes).
 
     >>> import tenfold
     >>> from tenfold.draw import draw_regions
@@ -53,6 +55,8 @@ def draw_regions(model: Any, X: Any, y: Any = None, ax: Any = None, *, cells: bo
     )  # fmt: skip
     if cells:
         _draw_cells(ax, rows)
+    if densities:
+        _draw_densities(ax, model, X, labels, names, first, second, as_given(plane))
     _draw_rows(ax, rows, labels, names, labels != np.asarray(model.predict(X)))
     columns = getattr(model, "feature_names_in_", ("x0", "x1"))
     ax.set(xlim=(first[0], first[-1]), ylim=(second[0], second[-1]), xlabel=str(columns[0]), ylabel=str(columns[1]), title=titled(model))
@@ -86,6 +90,22 @@ def _draw_rows(ax: Any, rows: Any, labels: Any, names: Any, wrong: Any) -> None:
         rim = np.where(wrong[mine], BLACK, "white")
         style = dict(color=COLOURS[k % len(COLOURS)], marker=MARKERS[k % len(MARKERS)], s=22, linewidths=0.8, zorder=3)
         ax.scatter(*rows[mine].T, edgecolors=rim, label=str(name), **style)
+
+
+def _draw_densities(ax: Any, model: Any, X: Any, labels: Any, names: Any, first: Any, second: Any, plane: Any) -> None:
+    """Contours of the density of each class."""
+    if not hasattr(model, "predict_joint_log_proba"):
+        raise BadInput(
+            f"draw_regions(densities=True) shows densities of classes, and {type(model).__name__} knows none: give a BayesClassifier"
+        )
+    rows, places = np.asarray(model.predict_joint_log_proba(X)), np.asarray(model.predict_joint_log_proba(plane))
+    for k, label in enumerate(model.classes_):
+        mine = rows[labels == label, k]
+        if len(mine) and np.isfinite(mine).all():
+            levels = np.unique(np.quantile(mine, [1 - share for share in HELD]))
+            colour = COLOURS[int(np.searchsorted(names, label)) % len(COLOURS)]
+            style = dict(colors=colour, linewidths=1.1, linestyles="solid", zorder=2)
+            ax.contour(first, second, places[:, k].reshape(PLACES, PLACES), levels, **style)
 
 
 def _draw_cells(ax: Any, rows: Any) -> None:

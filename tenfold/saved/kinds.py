@@ -176,5 +176,6 @@ LEARNERS: dict[int, str] = {
     201: "Histogram",
     202: "OutlierDetector",
     203: "DensityTree",
+    204: "NeighborDensity",
 }
 NUMBER_OF_LEARNER = {name: number for number, name in LEARNERS.items()}
