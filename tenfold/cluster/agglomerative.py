@@ -10,7 +10,6 @@ import numpy as np
 from tenfold._linkage import between
 from tenfold.base import check
 from tenfold.base.estimator import Clusterer, map_rows
-from tenfold.cluster.cut import halves, numbered
 from tenfold.cluster.linkage import OF_CENTRES, Distances, is_precomputed, of_table
 from tenfold.cluster.tree_cut import TreeCut
 from tenfold.core import ops
@@ -21,6 +20,7 @@ from tenfold.core.learning import Keep, Learner
 from tenfold.core.params import estimator
 from tenfold.near.index import NeighborIndex
 from tenfold.near.measures import EUCLIDEAN, measure_of
+from tenfold.solve.cut import halves, numbered
 
 PAIRS = 1 << 21  # distances at a time
 

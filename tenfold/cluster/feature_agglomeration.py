@@ -10,7 +10,6 @@ import numpy as np
 
 from tenfold.base import check
 from tenfold.base.estimator import Transformer
-from tenfold.cluster.cut import numbered
 from tenfold.cluster.linkage import is_precomputed
 from tenfold.cluster.tree_cut import TreeCut
 from tenfold.core import ops
@@ -20,6 +19,7 @@ from tenfold.core.learned import learned
 from tenfold.core.learning import Keep, Learner
 from tenfold.core.numbers import check_finite
 from tenfold.core.params import KW_ONLY, estimator, param
+from tenfold.solve.cut import numbered
 
 POOLS: dict[str, Callable[..., Any]] = {"mean": np.mean, "median": np.median, "max": np.max, "min": np.min}
 POWERS = {"euclidean": 2, "l2": 2, "cosine": 2, "manhattan": 1, "l1": 1, "cityblock": 1}  # metrics that rows can be weighted in

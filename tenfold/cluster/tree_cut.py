@@ -9,12 +9,12 @@ import numpy as np
 
 from tenfold.base.estimator import Estimator
 from tenfold.cluster.connected import check_connected, grown_connected
-from tenfold.cluster.cut import cut, largest_gap
 from tenfold.cluster.linkage import LINKAGES, Distances, check_metric, grown
 from tenfold.core.data import Array
 from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.learned import learned
 from tenfold.core.params import KW_ONLY, group, param
+from tenfold.solve.cut import cut, largest_gap
 
 
 @group

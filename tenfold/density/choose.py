@@ -14,7 +14,7 @@ from tenfold.density import shapes
 from tenfold.density.mixture import GaussianMixture
 
 CRITERIA = ("bic", "icl", "aic")
-STEPS, CLOSE, STARTS = 1000, 1e-6, 2  # of each fit: most of them, the least change, and how many starts
+STEPS, CLOSE, STARTS = 1000, 1e-6, 2  # of each fit: most of them, the least change, and how many starts: a tree's, and one of k-means
 PARAMETERS = 2  # rows for each free number, at least
 
 
@@ -102,8 +102,9 @@ def _fitted(task: tuple[str, int], X: Any, rows: int, criterion: str, random_sta
     """A criterion and its model; none where the rows are too few, or a component has collapsed."""
     kind, k = task
     model = GaussianMixture(
-        k, covariance_type=kind, n_init=STARTS if k > 1 else 1, tol=CLOSE, max_iter=STEPS, reg_covar=0.0, random_state=random_state
-    )
+        k, covariance_type=kind, n_init=STARTS if k > 1 else 1, init_params="hierarchical" if k > 1 else "kmeans", tol=CLOSE, max_iter=STEPS,
+        reg_covar=0.0, random_state=random_state,
+    )  # fmt: skip
     try:
         with kept_warnings():
             model.fit(X)

@@ -25,9 +25,11 @@ from tenfold.density.components import Components, Frame, Responsibilities
 from tenfold.solve.em import Ascent, ascend
 from tenfold.solve.lloyd import lloyd_in_memory, plus_plus, random_rows
 from tenfold.solve.sketch import Sample
+from tenfold.solve.ward import halfway_white, ward_groups
 
 SAMPLE_ROWS = 16_384  # to draw starts from
 SAMPLE_BYTES = 1 << 26
+TREE_ROWS = 2000  # of a hierarchical start
 
 
 @group
@@ -62,8 +64,9 @@ class Mixture(Density, Estimator):
     n_init: int = param(default=1, at_least=1, at_most=10_000, doc="starts, side by side; the one that ends highest is kept")
     init_params: str = param(
         default="kmeans",
-        one_of=("kmeans", "k-means++", "random", "random_from_data"),
-        doc="where it starts: clusters of k-means, rows nearest to seeds of k-means++ or to random rows, or random responsibilities",
+        one_of=("kmeans", "k-means++", "random", "random_from_data", "hierarchical"),
+        doc="where it starts: clusters of k-means, rows nearest to seeds of k-means++ or to random rows, random responsibilities, or groups of "
+        "Ward's tree of at most 2,000 rows (further starts of n_init: k-means)",
     )
     random_state: int | RandomState | None = param(default=None, doc="seed of the starts, and of sample()")
     warm_start: bool = param(default=False, doc="begin where the last fit ended")
@@ -127,7 +130,10 @@ class Mixture(Density, Estimator):
         starts = [self._before["model"]] if self._before else []
         if not starts and self._all_given():
             starts = [self._begun(None, p)]
-        for _ in range(0 if starts else self.n_init):
+        given = bool(starts)
+        if not given and self.init_params == "hierarchical":
+            starts = [self._begun(self._maximised(self._tree_groups(survey, frame, k), prior), p)]
+        for _ in range(0 if given else self.n_init - len(starts)):
             moments = yield self._start(survey, frame, rng, k)
             starts.append(self._begun(self._maximised(moments, prior), p))
         best = yield from ascend(
@@ -152,10 +158,20 @@ class Mixture(Density, Estimator):
             return partial(_random_groups, k=k, seed=seed_of(rng), full=full, frame=frame)
         rows, weight = _filled(survey.sample.rows, frame), survey.sample.weight
         seeds = (random_rows if self.init_params == "random_from_data" else plus_plus)(rows, weight, k, rng)
-        if self.init_params == "kmeans":
+        if self.init_params in ("kmeans", "hierarchical"):
             close = 1e-4 * float(np.mean(survey.variances))
             seeds = lloyd_in_memory(rows, weight, [seeds], close, 300, replace(survey.sample, rows=rows)).centers
         return partial(_nearest_groups, centers=seeds, full=full, frame=frame)
+
+    def _tree_groups(self, survey: Survey, frame: Frame, k: int) -> Centred:
+        """Moments of the groups of a tree of some rows; each with one row of the common spread besides, lest a group of few rows collapses."""
+        rows, weight = _filled(survey.sample.rows[:TREE_ROWS], frame), survey.sample.weight[:TREE_ROWS]
+        Z = halfway_white((rows - frame.center) / frame.unit, weight)
+        group = ward_groups(Z, weight, min(k, len(rows))) % k
+        kind = Spread if shapes.is_diagonal(self._shape) else Moments
+        found = kind.by_group(rows, group, weight, k)
+        found.scatter += found.scatter.sum(axis=0) / weight.sum()
+        return found
 
     def _fitted(self, best: Ascent) -> dict[str, Any]:
         if not best.converged and self.max_iter:
