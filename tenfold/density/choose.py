@@ -101,10 +101,10 @@ def choose_mixture(
 def _fitted(task: tuple[str, int], X: Any, rows: int, criterion: str, random_state: Any) -> tuple[float, GaussianMixture | None]:
     """A criterion and its model; none where the rows are too few, or a component has collapsed."""
     kind, k = task
+    start: dict[str, Any] = dict(n_init=STARTS, init_params="hierarchical") if k > 1 else {}
     model = GaussianMixture(
-        k, covariance_type=kind, n_init=STARTS if k > 1 else 1, init_params="hierarchical" if k > 1 else "kmeans", tol=CLOSE, max_iter=STEPS,
-        reg_covar=0.0, random_state=random_state,
-    )  # fmt: skip
+        k, covariance_type=kind, tol=CLOSE, max_iter=STEPS, reg_covar=0.0, random_state=random_state, **start
+    )
     try:
         with kept_warnings():
             model.fit(X)

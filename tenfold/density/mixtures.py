@@ -65,8 +65,8 @@ class Mixture(Density, Estimator):
     init_params: str = param(
         default="kmeans",
         one_of=("kmeans", "k-means++", "random", "random_from_data", "hierarchical"),
-        doc="where it starts: clusters of k-means, rows nearest to seeds of k-means++ or to random rows, random responsibilities, or groups of "
-        "Ward's tree of at most 2,000 rows (further starts of n_init: k-means)",
+        doc="where it starts: clusters of k-means, rows nearest to seeds of k-means++ or to random rows, random responsibilities, or "
+        "groups of Ward's tree of at most 2,000 rows (further starts of n_init: k-means)",
     )
     random_state: int | RandomState | None = param(default=None, doc="seed of the starts, and of sample()")
     warm_start: bool = param(default=False, doc="begin where the last fit ended")
@@ -164,7 +164,7 @@ class Mixture(Density, Estimator):
         return partial(_nearest_groups, centers=seeds, full=full, frame=frame)
 
     def _tree_groups(self, survey: Survey, frame: Frame, k: int) -> Centred:
-        """Moments of the groups of a tree of some rows; each with one row of the common spread besides, lest a group of few rows collapses."""
+        """Moments of the groups of a tree of some rows, each with one row of the common spread besides: few rows must not collapse."""
         rows, weight = _filled(survey.sample.rows[:TREE_ROWS], frame), survey.sample.weight[:TREE_ROWS]
         Z = halfway_white((rows - frame.center) / frame.unit, weight)
         group = ward_groups(Z, weight, min(k, len(rows))) % k
