@@ -31,6 +31,7 @@ PUBLIC = {
     "draw_mean_shift": "clusters",
     "draw_neighbor_distances": "clusters",
     "draw_path": "validation",
+    "draw_posteriors": "posteriors",
     "draw_precision_recall": "ranking",
     "draw_qq": "influence",
     "draw_regions": "regions",

@@ -62,6 +62,7 @@ PUBLIC = {
     "partial_dependence": "explain.dependence",
     "permutation_importance": "explain.importance",
     "permutation_test_score": "validate.permutation",
+    "posterior": "decide.bayes_rule",
     "risk_curve": "decide.risk",
     "sampled_attributions": "explain.sampled",
     "simulated_bayes_error": "decide.bayes_error",

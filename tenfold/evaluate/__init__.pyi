@@ -13,6 +13,7 @@ from tenfold.evaluate.decide.bayes_error import estimate_bayes_error as estimate
 from tenfold.evaluate.decide.bayes_error import guessing_error as guessing_error
 from tenfold.evaluate.decide.bayes_error import most_frequent_error as most_frequent_error
 from tenfold.evaluate.decide.bayes_error import simulated_bayes_error as simulated_bayes_error
+from tenfold.evaluate.decide.bayes_rule import posterior as posterior
 from tenfold.evaluate.decide.risk import likelihood_ratio_test as likelihood_ratio_test
 from tenfold.evaluate.decide.risk import minimum_risk as minimum_risk
 from tenfold.evaluate.decide.risk import risk_curve as risk_curve

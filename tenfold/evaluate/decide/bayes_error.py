@@ -11,15 +11,7 @@ import numpy as np
 from tenfold.core.data import Array
 from tenfold.core.errors import BadInput
 from tenfold.core.random import generator
-
-
-def _priors(priors: Any) -> Array:
-    p = np.asarray(priors, dtype=np.float64)
-    if p.ndim != 1 or len(p) < 2 or (p < 0).any() or abs(p.sum() - 1) > 1e-9:
-        raise BadInput(
-            f"priors {np.asarray(priors).tolist()}: give one for each of at least two classes, none negative, with sum 1"
-        )
-    return p
+from tenfold.evaluate.decide.bayes_rule import checked_priors, posterior
 
 
 def guessing_error(priors: Any) -> float:
@@ -29,12 +21,12 @@ def guessing_error(priors: Any) -> float:
     >>> guessing_error([0.5, 0.5])
     0.5
     """
-    return float(1 - (_priors(priors) ** 2).sum())
+    return float(1 - (checked_priors(priors) ** 2).sum())
 
 
 def most_frequent_error(priors: Any) -> float:
     """The error of always naming the most frequent class:  1 − max πₖ."""
-    return float(1 - _priors(priors).max())
+    return float(1 - checked_priors(priors).max())
 
 
 def bayes_error(
@@ -48,7 +40,7 @@ def bayes_error(
     >>> round(bayes_error([lambda x: 2 - 2 * x, lambda x: 2 * x], [0.5, 0.5], 0, 1), 9)
     0.25
     """
-    p = _priors(priors)
+    p = checked_priors(priors)
     if len(densities) != len(p) or not low < high:
         raise BadInput(
             f"{len(densities)} densities, {len(p)} priors, interval {low} to {high}: give a density for each prior, and low < high"
@@ -83,17 +75,13 @@ def simulated_bayes_error(
 
     E[1 − maxₖ P(k | x)] is averaged instead of counting errors, which has less variance.
     """
-    p, rng = _priors(priors), generator(random_state)
+    p, rng = checked_priors(priors), generator(random_state)
     counts = rng.multinomial(draws, p)
     X = np.concatenate(
         [np.asarray(sampler(rng, int(count))) for sampler, count in zip(samplers, counts, strict=True) if count]
     )
-    with np.errstate(divide="ignore"):
-        joint = np.column_stack(
-            [np.asarray(log_density(X)) + np.log(prior) for log_density, prior in zip(log_densities, p, strict=True)]
-        )
-    joint -= joint.max(axis=1, keepdims=True)
-    wrong = 1 - 1 / np.exp(joint).sum(axis=1)
+    found = posterior(p, np.column_stack([np.asarray(log_density(X)).reshape(len(X)) for log_density in log_densities]))
+    wrong = 1 - found.probabilities.max(axis=1)
     return MonteCarlo(float(wrong.mean()), float(wrong.std(ddof=1) / np.sqrt(len(wrong))))
 
 
