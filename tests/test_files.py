@@ -190,7 +190,7 @@ def test_resumable_files_go_on_where_they_were(tmp_path: Path) -> None:
 # Knots end at the least and the largest value of a column, scalers know extremes, categories are values: single ones, no rows.
 SINGLE_VALUES = (
     "SplineTransformer", "OneHotEncoder", "OrdinalEncoder", "MinMaxScaler", "MaxAbsScaler", "DecimalScaler", "LogTransformer",
-    "RobustScaler", "RankTransformer", "QuantileTransformer", "KBinsDiscretizer", "TargetEncoder", "Histogram",
+    "RobustScaler", "RankTransformer", "QuantileTransformer", "KBinsDiscretizer", "TargetEncoder", "Histogram", "OutlierDetector",
 )  # fmt: skip
 
 

@@ -5,14 +5,16 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas
 import pytest
 import sklearn.neighbors
-from scipy.stats import chi2, genpareto
+from scipy.stats import chi2, genpareto, multivariate_normal
 from statsmodels.stats.multitest import multipletests
 
 import tenfold
 from tenfold.core.errors import DataWarning
 from tenfold.evaluate.calibrate.null import NullLaw, tail_of
+from tenfold.evaluate.explain.surprises import of_any
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(200, 3)) @ RNG.normal(size=(3, 3))
@@ -23,9 +25,9 @@ NEW = RNG.normal(size=(50, 3)) * 3
 def test_usual_rows_are_flagged_at_the_stated_rate_and_not_by_scores_of_the_same_rows(rows: int, rate: float) -> None:
     """Rates of tables are independent: their mean has a standard error."""
     rng = np.random.default_rng(rows)
-    rates = np.empty((60, 2))
+    rates = np.empty((30, 2))
     for found in rates:
-        table, new = rng.normal(size=(rows, 5)), rng.normal(size=(1000, 5))
+        table, new = rng.normal(size=(rows, 5)), rng.normal(size=(500, 5))
         model = tenfold.OutlierDetector(false_alarm_rate=rate).fit(table)
         inside = NullLaw.of(model.density_.score_samples(table), None)
         found[:] = (model.predict(new) == -1).mean(), (inside.pvalues(model.score_samples(new)) <= rate).mean()
@@ -111,3 +113,41 @@ def test_what_is_told_and_refused() -> None:
     for fdr in (0, 1, "a", True):
         with pytest.raises(tenfold.BadParameter, match="above 0 and below 1"):
             tenfold.OutlierDetector(false_alarm_rate=0.1).fit(X).flagged(NEW, fdr=fdr)
+
+
+def test_surprises_of_gaussians_are_exact() -> None:
+    """Against the conditional law of each cell by quadrature of SciPy's densities."""
+    model = tenfold.OutlierDetector(tenfold.GaussianMixture(2, random_state=0), false_alarm_rate=0.1).fit(X * [1, 2, 1] + [0, 0, 5])
+    rows = X[:2] * [1, 2, -1]
+    found, mixture = model.surprises(rows), model.density_
+    parts = [multivariate_normal(m, C) for m, C in zip(mixture.means_, mixture.covariances_, strict=True)]
+    grid = np.linspace(-40, 40, 40_001)
+    for i, j in [(0, 0), (1, 1), (0, 2)]:
+        cells = np.tile(rows[i], (len(grid), 1))
+        cells[:, j] = grid
+        density = sum(share * part.pdf(cells) for share, part in zip(mixture.weights_, parts, strict=True))
+        at = sum(share * part.pdf(rows[i]) for share, part in zip(mixture.weights_, parts, strict=True))
+        law = np.cumsum(density) / density.sum()
+        assert found.gain[i, j] == pytest.approx(np.log(density.max() / at), abs=1e-3)
+        ends = grid[np.searchsorted(law, [0.1, 0.9])]
+        np.testing.assert_allclose([found.low[i, j], found.high[i, j]], ends, atol=3e-3)
+
+
+def test_surprises_of_any_density_come_near_and_say_it_in_words() -> None:
+    table = pandas.DataFrame(X, columns=["a", "b", "weight"])
+    model = tenfold.OutlierDetector(tenfold.GaussianDensity(), false_alarm_rate=0.1).fit(table)
+    rows = table[:4].copy()
+    rows.loc[2, "weight"] += 30
+    exact = model.surprises(rows)
+    tried = of_any(model._normality, np.ascontiguousarray(rows), model.column_values_, exact.names, True)
+    inside = exact.gain < 20  # where the best value lies among those of the column
+    np.testing.assert_allclose(tried.gain[inside], exact.gain[inside], atol=0.3)
+    assert exact.columns(2)[0] == tried.columns(2)[0] == 2
+    words = exact.words(2)[0]
+    assert words.startswith("weight ") and words.endswith(" were expected given the others") and " where " in words
+    by_factor = tenfold.OutlierDetector(tenfold.LocalOutlierFactor(novelty=True), false_alarm_rate=0.1).fit(table).surprises(rows)
+    assert by_factor.columns(2)[0] == 2 and (by_factor.low <= by_factor.high).all() and (by_factor.gain >= 0).all()
+    gap = rows.to_numpy().copy()
+    gap[0, 1] = np.nan
+    mixture = tenfold.OutlierDetector(tenfold.GaussianMixture(), false_alarm_rate=0.1).fit(X)
+    assert mixture.surprises(gap).gain[0, 1] == 0 and np.isfinite(mixture.surprises(gap).gain).all()

@@ -237,6 +237,10 @@ class Density(_Beside):
         p: int = self.n_features_in_
         return np.full(p, -np.inf), np.full(p, np.inf)
 
+    def _gaussians(self) -> tuple[Array, Array, Array] | None:
+        """Of a sum of Gaussians: logarithms of their shares, means (k, p), and precisions (k, p, p) or (k, p); None for all others."""
+        return None
+
     def _kinks(self) -> list[Array]:
         """For each column, where the density is not smooth along it: integrals are split there."""
         return [np.empty(0)] * self.n_features_in_

@@ -12,17 +12,21 @@ from tenfold.base.foreign import ByVerbs, learner_of, objection_to, own_of
 from tenfold.base.member import OfMember
 from tenfold.base.sklearn_api import fresh
 from tenfold.compose.folds import splits_of
+from tenfold.core import ops
 from tenfold.core.data import Array, Arrays, Source
-from tenfold.core.errors import BadParameter, DataWarning, warn
+from tenfold.core.errors import BadInput, BadParameter, DataWarning, warn
 from tenfold.core.learned import learned
 from tenfold.core.learning import Keep, Learner
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.evaluate.calibrate.null import NullLaw, Tail, tail_of
+from tenfold.evaluate.explain.surprises import Surprises, of_any, of_gaussians
 from tenfold.evaluate.validate.held_out import outputs_of, split_models
-from tenfold.evaluate.validate.memory import table_of
+from tenfold.evaluate.validate.memory import in_memory, table_of
 from tenfold.features.selectors import few_false
+from tenfold.prepare.cuts import weighted_quantiles
 
 ROWS, TAIL = "rows", "tail"
+VALUES = 33  # of a column that are tried in a cell
 
 
 @estimator
@@ -51,6 +55,7 @@ class OutlierDetector(OfMember, Detector, Estimator):
 
     density_: Any = learned("learner", "the density of all rows")
     held_out_scores_: Array = learned("real(n)", "scores of the rows of the fit, each by a density that has not seen it")
+    column_values_: Array = learned("real(m,p)", "quantiles of each column: what may stand in a cell", optional=True)
     tail_: Array = learned("float(4)", "start, share, scale and shape of the tail", optional=True)
     _row_weights: Array = learned("float(n)>0", "weights of the rows of the fit", optional=True)
 
@@ -118,6 +123,8 @@ class OutlierDetector(OfMember, Detector, Estimator):
                 DataWarning,
             )
         fitted = dict(density_=own_of(fresh(member)._fit(rows)), held_out_scores_=scores)
+        if not ops.is_sparse(rows.X):
+            fitted["column_values_"] = _quantiles(rows.X if rows.rows is None else rows.X[rows.rows], w)
         if w is not None:
             fitted["_row_weights"] = w
         if tail is not None:
@@ -161,6 +168,29 @@ class OutlierDetector(OfMember, Detector, Estimator):
             raise BadParameter(f"flagged(fdr={fdr!r}): must be a number above 0 and below 1")
         return np.asarray(few_false(np.asarray(self.pvalues(X)), float(fdr)))
 
+    def surprises(self, X: Any) -> Surprises:
+        """What makes rows unusual, cell by cell: how much log density the row gains where the cell has the value that fits the others best,
+        and the range that the others lead to expect. Exact for sums of Gaussians, log max p(· | others) − log p(x_j | others); for other
+        densities and scores by trying the values of the column in the rows of the fit. `surprises(X).words(0)` says it of the first row.
+
+        >>> import numpy as np, tenfold
+        >>> X = np.random.default_rng(0).normal(size=(500, 2)) @ [[1, 1], [0, 0.2]]
+        >>> tenfold.OutlierDetector(tenfold.GaussianMixture()).fit(X).surprises([[1.0, 1.0], [0.1, -2.0]]).words(1)[0]
+        'column 1 -2 where -0.1494 to 0.3466 were expected given the others'
+        """
+        given = check.check_predict(self, X)
+        rows = np.ascontiguousarray(ops.dense(in_memory(given, self.missing).X if isinstance(given, Source) else given), dtype=np.float64)
+        named = vars(self).get("feature_names_in_")
+        names = [f"column {j}" for j in range(rows.shape[1])] if named is None else [str(name) for name in named]
+        density = learner_of(self.density_)
+        gaussians = density._gaussians() if isinstance(density, Density) and not np.isnan(rows).any() else None
+        if gaussians is not None:
+            shares, means, precisions = gaussians
+            return of_gaussians(shares, means, precisions, rows, names)
+        if "column_values_" not in vars(self):
+            raise BadInput("surprises: the rows of the fit were sparse, and what stands in their cells was not kept: fit to dense rows")
+        return of_any(self._normality, rows, self.column_values_, names, isinstance(density, Density))
+
     def _objection(self) -> str | None:
         if not isinstance(self.density_, (Density, Detector)) or self.density_.n_features_in_ != self.n_features_in_:
             return "density_ is no density of the same columns"
@@ -170,6 +200,17 @@ class OutlierDetector(OfMember, Detector, Estimator):
         if tail is not None and not (0 < tail[1] < 1 and tail[2] > 0 and tail[3] >= 0):
             return "tail_ is no tail"
         return None
+
+
+def _quantiles(X: Array, w: Array | None) -> Array:
+    """(m, p) of each column, those of its values that are not missing."""
+    levels = np.linspace(0, 1, VALUES)
+    found = np.full((VALUES, X.shape[1]), np.nan)
+    for j, column in enumerate(np.asarray(X, dtype=np.float64).T):
+        order = np.argsort(column, kind="stable")[: np.count_nonzero(~np.isnan(column))]  # what is missing is last
+        if len(order):
+            found[:, j] = weighted_quantiles(column[order], np.ones(len(order)) if w is None else w[order], levels, average=False)
+    return found
 
 
 def usual(model: Any, X: Any) -> Array:

@@ -125,6 +125,10 @@ class GaussianDensity(Density, OnePass):
         scores = ops.quadratic_scores if A.ndim == 3 else _diagonal_scores
         return np.asarray(scores(X, mean, A, constant)[:, 0])
 
+    def _gaussians(self) -> tuple[Array, Array, Array]:
+        A = self.whitening_
+        return np.zeros(1), self.mean_[None], (A @ A.T if A.ndim == 2 else A**2)[None]
+
     def _draw(self, n: int, rng: np.random.Generator) -> Array:
         noise = rng.normal(size=(n, len(self.mean_)))
         if self.whitening_.ndim == 1:

@@ -217,6 +217,11 @@ class Mixture(Density, Estimator):
         roots = spread_roots(self.precisions_cholesky_, self.covariance_type, *self.means_.shape).reshape(-1)
         return np.asarray(ndtr((X - self.means_[:, 0]) * roots) @ (self.weights_ / self.weights_.sum()))
 
+    def _gaussians(self) -> tuple[Array, Array, Array]:
+        model = self._components()
+        shares = model.constants - np.log(model.diagonals).sum(axis=1)  # but for what all have in common
+        return shares, model.means, model.roots**2 if model.roots.ndim == 2 else model.roots @ model.roots.transpose(0, 2, 1)
+
     def predict(self, X: Any) -> Array:
         """The number of the most probable component of each row."""
         return map_rows(lambda X: self._components().log_joint(X).argmax(axis=1), check.check_predict(self, X))
