@@ -40,7 +40,7 @@ PROSE = [f"The {word} is {'größer' if i % 3 else 'less'} than {i}" for i, word
 FRAME = pandas.DataFrame(TEXTS, dtype=object)
 SHALLOW: dict[str, Any] = dict(max_depth=3, random_state=0)
 LITTLE: dict[str, Any] = dict(max_iter=2, early_stopping=False, max_leaf_nodes=5)
-ONCE: dict[str, Any] = dict(LITTLE, max_iter=1)
+ONCE: dict[str, Any] = dict(LITTLE, max_iter=1, max_leaf_nodes=3)
 CUTS: dict[str, Any] = dict(LITTLE, categorical_features=[6])
 
 
@@ -113,7 +113,7 @@ BLOCKS: Fits = {
     "LinearSVC by products": lambda: tenfold.LinearSVC(C=1e-4).fit(LONG_ROWS, TWO).coef_,
     "LinearSVC in its dual": lambda: tenfold.LinearSVC(C=1e-4, loss="hinge").fit(LONG_ROWS, TWO).coef_,
     "LogisticRegression by products": lambda: tenfold.LogisticRegression(C=1e-4).fit(LONG_ROWS, TWO).coef_,
-    "LogisticRegression of many classes by products": lambda: tenfold.LogisticRegression(C=1e-4).fit(LONG_ROWS, FEW).coef_,
+    "LogisticRegression of many classes by products": lambda: tenfold.LogisticRegression(C=1e-4, max_iter=2).fit(LONG_ROWS, FEW).coef_,
     "KMeans": lambda: tenfold.KMeans(5, n_init=1, random_state=0).fit(SMALL).cluster_centers_,
     "KMeans on columns of float32": lambda: (
         tenfold.KMeans(5, n_init=1, random_state=0).fit(SMALL.astype(np.float32)).predict(SMALL.astype(np.float32))
@@ -123,7 +123,7 @@ BLOCKS: Fits = {
     "QuadraticDiscriminantAnalysis": lambda: tenfold.QuadraticDiscriminantAnalysis().fit(SMALL, FEW).predict(SMALL),
     "PCA": lambda: tenfold.PCA(3).fit(WIDE).components_,
     "KernelRegressor": lambda: tenfold.KernelRegressor().fit(SMALL, SHORT).predict(SMALL[:50]),
-    "in threads": lambda: tenfold.LogisticRegression().fit(SMALL, FEW).coef_,
+    "in threads": lambda: tenfold.LogisticRegression(max_iter=3).fit(SMALL, FEW).coef_,
     "in threads, PCA": lambda: tenfold.PCA(3).fit(WIDE).components_,
     "in threads, KMeans": lambda: tenfold.KMeans(5, n_init=1, random_state=0).fit(SMALL).cluster_centers_,
 }
@@ -182,7 +182,7 @@ TREES: Fits = {
         tenfold.AdaBoostClassifier(n_estimators=3).fit(SMALL, TWO).predict(SMALL)
     ),
     "in threads": tree(Y, NARROW, max_depth=2),
-    "in threads, several targets": tree(X[:, :2], NARROW, max_depth=2),
+    "in threads, several targets": tree(X[:, :2], NARROW, max_depth=1),
     "in threads, AdaBoostClassifier": lambda: tenfold.AdaBoostClassifier(n_estimators=2).fit(X, MANY).predict(X[:9]),
 }
 FORESTS: Fits = {
@@ -262,7 +262,7 @@ LINKAGE: Fits = {
     "edges": lambda: _linkage.tree_of_edges(np.arange(199), np.arange(1, 200), SHORT[1:]),
     "centroid": lambda: tenfold.linkage(SMALL, "centroid"),
     "distances": lambda: tenfold.linkage(np.abs(SHORT - SHORT[:, None]), "complete", "precomputed"),
-    "neighbours": lambda: tenfold.AgglomerativeClustering(3, connectivity=np.ones((200, 200))).fit(SMALL).predict(SMALL[:9]),
+    "neighbours": lambda: tenfold.AgglomerativeClustering(3, connectivity=np.ones((60, 60))).fit(SMALL[:60]).predict(SMALL[:9]),
     "cosine": lambda: tenfold.AgglomerativeClustering(3, linkage="complete", metric="cosine").fit(SMALL).predict(SMALL[:9]),
 }
 

@@ -1,10 +1,10 @@
 """Run by tests/test_native_memory.py with failing_new preloaded: fits learners while allocation 1, 2, 3, ... of C++ fails.
 
-    python out_of_memory.py FAMILY          prints for each fit how many failed, in how many of them the fit went on without, and
-                                            how many of the failures were in threads other than the main one
-    python out_of_memory.py FAMILY --all    each of them, also where fits have thousands
-    python out_of_memory.py FAMILY --beside  fails in one thread of Python, while the same fits are made in another
-    python out_of_memory.py entry-points    prints the native entry points that no fit calls
+    python out_of_memory.py FAMILIES          prints for each fit of families like `trees,forests` how many failed, in how many of them
+                                              the fit went on without, and how many of the failures were in threads other than the main one
+    python out_of_memory.py FAMILIES --all    each of them, also where fits have thousands
+    python out_of_memory.py FAMILIES --beside  fails in one thread of Python, while the same fits are made in another
+    python out_of_memory.py entry-points      prints the native entry points that no fit calls
 
 Each failure must be a MemoryError, or be borne; the process must be sound after it, give the same bits, and lose no memory.
 """
@@ -17,6 +17,7 @@ import faulthandler
 import gc
 import sys
 import threading
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -108,17 +109,18 @@ def beside(fit: Callable[[], Any]) -> tuple[int, int]:
     return failures, len(found)
 
 
-def main(family: str, *options: str) -> None:
+def main(families: str, *options: str) -> None:
     from entry_points import entry_points, watched
 
     faulthandler.enable()
-    seen = watched() if family == "entry-points" else set()
+    warnings.simplefilter("ignore", UserWarning)  # fits of few steps say that they have not converged
+    seen = watched() if families == "entry-points" else set()
     from fits import FITS, blocks_for_threads
 
     import tenfold
 
     with tenfold.threads(3):
-        if family == "entry-points":
+        if families == "entry-points":
             for each, fits in FITS.items():
                 for name, fit in fits.items():
                     with blocks_for_threads(each, name):
@@ -127,18 +129,19 @@ def main(family: str, *options: str) -> None:
             return
         LIBRARY.fail_at.argtypes = [ctypes.c_long, ctypes.c_int]
         LIBRARY.blocks_alive.restype = ctypes.c_long
-        for fit in FITS[family].values():
-            fit()  # what is imported at the first use
-        gc.freeze()
-        for name, fit in FITS[family].items():
-            print(name, end=": ", flush=True)
-            with blocks_for_threads(family, name):
-                if "--beside" in options:
-                    print(*beside(fit), flush=True)
-                    continue
-                failures, borne = survive(fit, ALL, "--all" in options)
-                of_helpers, _ = survive(fit, HELPERS, "--all" in options) if "in threads" in name else (0, 0)
-            print(failures, borne, of_helpers, flush=True)
+        for family in families.split(","):
+            for fit in FITS[family].values():
+                fit()  # what is imported at the first use
+            gc.freeze()
+            for name, fit in FITS[family].items():
+                print(family, name, sep=", ", end=": ", flush=True)
+                with blocks_for_threads(family, name):
+                    if "--beside" in options:
+                        print(*beside(fit), flush=True)
+                        continue
+                    failures, borne = survive(fit, ALL, "--all" in options)
+                    of_helpers, _ = survive(fit, HELPERS, "--all" in options) if "in threads" in name else (0, 0)
+                print(failures, borne, of_helpers, flush=True)
 
 
 if __name__ == "__main__":
