@@ -84,6 +84,15 @@ class Cells:
             found[level] = np.repeat(found[parents] + 1, 2)
         return found
 
+    def boxes(self, lower: Array, upper: Array) -> tuple[Array, Array]:
+        """Least and largest values (leaves, p) of all leaves of a tree with this support, in the order of their numbers."""
+        low, high = np.tile(lower, (len(self), 1)), np.tile(upper, (len(self), 1))
+        for i in np.flatnonzero(~self.is_leaf):  # children come after their node
+            left, right = self.children[i]
+            low[[left, right]], high[[left, right]] = low[i], high[i]
+            high[left, self.feature[i]] = low[right, self.feature[i]] = self.threshold[i]
+        return low[self.is_leaf], high[self.is_leaf]
+
     def draw(self, lower: Array, upper: Array, n: int, rng: np.random.Generator) -> Array:
         """Rows: down the tree, left or right by the shares of the two parts, and evenly within the leaf."""
         low, high = np.tile(lower, (n, 1)), np.tile(upper, (n, 1))
@@ -124,6 +133,7 @@ class Grower:
 
     def __init__(self, X: Array, lower: Array, upper: Array, limits: dict[str, Any]) -> None:
         self.X, self.lower, self.upper, self.limits = X, lower, upper, limits
+        self._keys: Array | None = None
         with lent_threads() as n:
             self._sorted = while_listening(X.size >= LONG, lambda: _cells.SortedColumns(X, n))
 
@@ -138,16 +148,20 @@ class Grower:
 
     # --- pruning ---
 
+    def keys(self) -> Array:
+        """A number from 0 to 2⁶⁴ − 1 for each row, by what is in it; neither the order of the columns nor their units matter."""
+        if self._keys is None:
+            places = (self.X - self.lower) / (self.upper - self.lower)
+            with np.errstate(over="ignore"):
+                self._keys = np.asarray(sum(ops.hash_rows(np.ascontiguousarray(column[:, None]), 0) for column in places.T))
+        return self._keys
+
     def spread(self, w: Array, ends: Array) -> Array:
         """The weight of each row in parts of the table (n, parts), part k from the share ends[k] to ends[k + 1] of all rows.
 
-        A row is in one part, by a hash of what is in it that depends neither on the order of the columns nor on their units; the
-        copies of a row, or what its weight stands for, are spread over the parts as evenly as can be.
+        A row is in one part, by its key; its copies, or what its weight stands for, are spread over the parts as evenly as can be.
         """
-        places = (self.X - self.lower) / (self.upper - self.lower)
-        with np.errstate(over="ignore"):
-            key = np.asarray(sum(ops.hash_rows(np.ascontiguousarray(column[:, None]), 0) for column in places.T))
-        keys, group = np.unique(key, return_inverse=True)
+        keys, group = np.unique(self.keys(), return_inverse=True)
         weight, start = np.bincount(group, w), (keys >> np.uint64(11)) * 2.0**-53
         counts = np.diff(np.floor((weight / np.minimum(weight, 1.0))[:, None] * ends + start[:, None]), axis=1)
         return np.asarray((counts / counts.sum(axis=1, keepdims=True))[group] * w[:, None])

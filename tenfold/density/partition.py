@@ -19,7 +19,6 @@ from tenfold.core.params import KW_ONLY, group, param
 from tenfold.density.cells import Cells, Grower, log_mean_exp
 
 WIDE = 1.0  # a column without a width is given this one, as histograms give it
-AT_ONCE = 16  # trees that grow side by side at most
 
 
 @group

@@ -86,13 +86,7 @@ class DensityTree(Partition):
     def boxes(self) -> tuple[Array, Array]:
         """Least and largest values (cells, p) of all cells, in the order of their numbers."""
         check.check_fitted(self)
-        lower, upper = np.tile(self.lower_, (len(self.feature_), 1)), np.tile(self.upper_, (len(self.feature_), 1))
-        for i in np.flatnonzero(self.feature_ >= 0):  # children come after their node
-            left, right = self.children_[i]
-            lower[[left, right]], upper[[left, right]] = lower[i], upper[i]
-            upper[left, self.feature_[i]] = lower[right, self.feature_[i]] = self.threshold_[i]
-        cells = self.feature_ < 0
-        return lower[cells], upper[cells]
+        return self._trees()[0].boxes(self.lower_, self.upper_)
 
     def export_text(self, decimals: int = 2) -> str:
         """The tree as indented text: one line for each part, with density and share of the rows at the cells."""

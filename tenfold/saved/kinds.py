@@ -177,5 +177,6 @@ LEARNERS: dict[int, str] = {
     202: "OutlierDetector",
     203: "DensityTree",
     204: "NeighborDensity",
+    205: "DensityForest",
 }
 NUMBER_OF_LEARNER = {name: number for number, name in LEARNERS.items()}

@@ -274,6 +274,7 @@ DENSITY: Fits = {
     "HDBSCAN, row by row": lambda: tenfold.HDBSCAN(store_centers="both").fit(WIDE[:200]).labels_,
     "DensityTree": lambda: tenfold.DensityTree().fit(SMALL, sample_weight=WEIGHTS).score_samples(SMALL),
     "DensityTree, rows held out": lambda: tenfold.DensityTree(prune=0.3, criterion="log_likelihood").fit(X[:600]).sample(9, random_state=0),
+    "DensityForest": lambda: tenfold.DensityForest(3, random_state=0).fit(SMALL).score_samples(SMALL),
     "DBSCAN, all rows": lambda: tenfold.DBSCAN(9.0).fit(WIDE[:200]).labels_,
 }
 

@@ -140,7 +140,7 @@ private:
     };
 
     bool may_be_cut(const Step& node) const {
-        return node.end - node.begin > 1 && (by_.max_depth < 0 || node.depth < by_.max_depth) && node.weight >= 2 * by_.min_leaf &&
+        return node.end - node.begin > 1 && (by_.max_depth < 0 || node.depth < by_.max_depth) && node.weight >= 2 * by_.min_leaf * (1 - 1e-12) &&
                std::log(node.weight / total_) - node.log_volume < by_.log_max_density;
     }
 
