@@ -14,9 +14,10 @@ from sklearn.datasets import load_iris, load_wine
 
 import tenfold
 from tenfold.core.data import Array, Block
-from tenfold.core.errors import BadInput, BadParameter, Degenerate, NotConverged
+from tenfold.core.errors import BadInput, BadParameter, Degenerate, NotConverged, TooLarge
 from tenfold.density import shapes
 from tenfold.density.components import Components, Frame
+from tenfold.density.mixture import is_narrow
 
 IRIS = load_iris().data
 FAITHFUL = Path(__file__).resolve().parents[2] / "shared" / "data" / "tables" / "faithful.csv.gz"
@@ -241,3 +242,28 @@ def test_a_tree_of_rows_is_a_start() -> None:
     with pytest.warns(Degenerate, match="collapsed"):
         few = tenfold.GaussianMixture(3, init_params="hierarchical", random_state=0).fit(X[:3, :2])
     np.testing.assert_allclose(np.sort(few.means_, axis=0), np.sort(X[:3, :2], axis=0), atol=1e-6)
+
+
+def test_long_rows_cost_what_they_must(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Few rows of many columns: the same as by products of columns, which are more than the numbers; and memory is looked at before."""
+    X = np.random.default_rng(0).normal(size=(400, 70)) + np.repeat([[0.0], [3.0]], 200, axis=0)
+    blocks = np.split(X, 8)
+    asked: dict[str, Any] = dict(n_components=2, random_state=0)
+    ours = tenfold.GaussianMixture(**asked).fit(blocks)
+    monkeypatch.setattr("tenfold.density.components.WIDE", 100)
+    monkeypatch.setattr("tenfold.density.mixtures.WIDE", 100)
+    other = tenfold.GaussianMixture(**asked).fit(blocks)
+    for name in ("means_", "covariances_", "lower_bounds_"):
+        np.testing.assert_allclose(getattr(ours, name), getattr(other, name), rtol=1e-9, atol=1e-10)
+    monkeypatch.setattr("tenfold.core.memory.memory", lambda: (1e9, 1e9))
+    with pytest.raises(TooLarge, match="covariance_type='diag'"):
+        tenfold.GaussianMixture(2).fit(np.zeros((5, 4000)))
+
+
+@pytest.mark.parametrize("p", [1, 3, 8])
+def test_narrow_is_seen_by_the_least_variance(p: int) -> None:
+    rng = np.random.default_rng(p)
+    for _ in range(20):
+        A = rng.normal(size=(p, p)) @ np.diag(10.0 ** rng.uniform(-2, 1, p))
+        root, least = np.linalg.cholesky(np.linalg.inv(A @ A.T)), float(np.linalg.eigvalsh(A @ A.T)[0])
+        assert is_narrow(root, 1.001 * least) and not is_narrow(root, 0.999 * least)

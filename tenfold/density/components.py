@@ -17,6 +17,7 @@ from tenfold.density.gaps import given_observed, imputed, moments
 from tenfold.solve.linalg import cholesky, invert_triangle
 
 ROWS = 1024  # at a time: their products of columns stay in the cache
+WIDE = 64  # columns: with more, a block of fewer rows than columns has more products than numbers
 CLOSE = 1e-6  # variances below this share of the column's, along any axis: products of columns would lose too many digits
 
 
@@ -137,7 +138,10 @@ class Components:
         return merged
 
     def _of_whole(self, X: Array, w: Array, frame: Frame) -> Responsibilities:
-        """Of rows without gaps; by products of columns, all parts at once, unless one of them is so narrow that this loses digits."""
+        """Of rows without gaps; by products of columns, all parts at once, unless one of them is so narrow that this loses digits, or rows
+        are few and long."""
+        if self.roots.ndim == 3 and len(X) < X.shape[1] > WIDE:
+            return self._by_parts(X, w)
         coefficients = self._coefficients(frame)
         return self._by_parts(X, w) if coefficients is None else self._by_products(X, w, frame, coefficients)
 
@@ -212,7 +216,7 @@ class Components:
 
 def _pairs(p: int) -> tuple[Array, Array]:
     """The pairs of columns i <= j, kept where they are few: small blocks ask for them again and again."""
-    return _few_pairs(p) if p <= 64 else np.triu_indices(p)
+    return _few_pairs(p) if p <= WIDE else np.triu_indices(p)
 
 
 @lru_cache(maxsize=64)

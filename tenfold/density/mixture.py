@@ -120,15 +120,14 @@ class GaussianMixture(Mixture):
 
     def _told(self, model: Components) -> dict[str, Any]:
         factors = held(model.roots, self.covariance_type)
-        variances = 1.0 / (model.roots**2 if model.roots.ndim == 2 else np.linalg.eigvalsh(model.roots @ model.roots.transpose(0, 2, 1)))
-        narrow = np.flatnonzero((variances <= COLLAPSED * self.reg_covar).any(axis=1))
+        narrow = [k for k, root in enumerate(model.roots) if self.reg_covar and is_narrow(root, COLLAPSED * self.reg_covar)]
         if len(narrow):
-            one = int(narrow[0])
+            one = narrow[0]
             others = f", and {len(narrow) - 1} more" if len(narrow) > 1 else ""
             warn(
                 f"GaussianMixture: component {one} ({model.shares[one]:.1%} of the rows{others}) has collapsed: in some direction its "
                 "variance is that of reg_covar alone, so the likelihood says little. Ask for fewer components, drop constant columns, "
-                "or raise reg_covar",
+                f"{'' if shapes.is_diagonal(self._shape) else 'set covariance_type=' + repr('diag') + ', '}or raise reg_covar",
                 Degenerate,
                 stacklevel=2,
             )
@@ -160,3 +159,12 @@ class GaussianMixture(Mixture):
     def icl(self, X: Any) -> float:
         """BIC − 2 Σ log of the probability of the most probable component: the lower, the better, and the clearer the groups."""
         return self.bic(X) - 2 * float(np.log(self.predict_proba(X).max(axis=1)).sum())
+
+
+def is_narrow(root: Array, variance: float) -> bool:
+    """Whether the variance is no larger than this in some direction: where I − variance · C⁻¹ is not positive definite."""
+    if root.ndim == 1:
+        return bool((variance * root**2 >= 1).any())
+    if variance * float((root * root).sum(axis=1).max()) >= 1:  # along a column
+        return True
+    return cholesky(np.eye(len(root)) - variance * (root @ root.T)) is None

@@ -17,18 +17,21 @@ from tenfold.core.data import Array, Block, Source
 from tenfold.core.errors import BadInput, BadParameter, NotConverged, warn
 from tenfold.core.learned import learned
 from tenfold.core.learning import Learner
+from tenfold.core.memory import check_memory
 from tenfold.core.params import KW_ONLY, group, param
 from tenfold.core.random import generator, generator_of, seed_of
 from tenfold.core.stats import Centred, Moments, Spread, Stats
 from tenfold.density import shapes
-from tenfold.density.components import Components, Frame, Responsibilities
+from tenfold.density.components import WIDE, Components, Frame, Responsibilities
 from tenfold.solve.em import Ascent, ascend
+from tenfold.solve.linalg import invert_triangle
 from tenfold.solve.lloyd import lloyd_in_memory, plus_plus, random_rows
 from tenfold.solve.sketch import Sample
 from tenfold.solve.ward import halfway_white, ward_groups
 
 SAMPLE_ROWS = 16_384  # to draw starts from
 SAMPLE_BYTES = 1 << 26
+COPIES = 7  # of the covariances that are in memory at a time
 TREE_ROWS = 2000  # of a hierarchical start
 
 
@@ -120,6 +123,9 @@ class Mixture(Density, Estimator):
             raise BadInput(
                 f"Expected n_samples >= n_components but got n_components = {k}, n_samples = {source.n_rows}: ask for fewer components"
             )
+        if not shapes.is_diagonal(self._shape):
+            what = f"{k} covariances of {p:,} columns, and what is computed with them,"
+            check_memory(what, COPIES * 8.0 * k * p * p, "set covariance_type='diag', or drop columns")
         rng = generator_of(self)
         most = max(min(SAMPLE_ROWS, SAMPLE_BYTES // (8 * p)), 4 * k)
         survey = yield partial(_survey, rows=most, seed=seed_of(rng), full=self._looks_at_covariance())
@@ -382,5 +388,9 @@ def inverse(factors: Array, covariance_type: str) -> Array:
     """Covariances from the factors of their inverses."""
     if covariance_type in ("diag", "spherical"):
         return np.asarray(1.0 / factors**2)
-    every = np.linalg.inv(factors)
+    if factors.shape[-1] > WIDE and not np.tril(factors, -1).any():  # half the work, and again by halves
+        every = np.array([invert_triangle(np.ascontiguousarray(one.T)).T for one in factors.reshape(-1, *factors.shape[-2:])])
+        every = every.reshape(factors.shape)
+    else:
+        every = np.linalg.inv(factors)
     return np.asarray(np.swapaxes(every, -1, -2) @ every)
