@@ -16,7 +16,7 @@ import tenfold
 from tenfold import BayesClassifier, GaussianDensity, GaussianMixture
 from tenfold.base.one_pass import OnePass
 from tenfold.core.data import Array
-from tenfold.core.errors import BadInput, BadParameter, DataWarning, Degenerate
+from tenfold.core.errors import BadInput, BadParameter, DataWarning, Degenerate, NotFitted
 from tenfold.evaluate import minimum_risk
 from tenfold.generative import PUBLIC as GENERATIVE
 
@@ -207,3 +207,24 @@ def test_a_saved_classifier_with_densities_by_class(tmp_path: Any) -> None:
     again = tenfold.load(tmp_path / "m.tenfold")
     np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
     assert repr(again) == repr(model)
+
+
+def test_learning_on_merging_and_forgetting(tmp_path: Any) -> None:
+    """From a stream that is read once, by parts that do not hold all classes, and from a file."""
+    X, y = IRIS[0], LABELS
+    whole = BayesClassifier().fit(X, y)
+    stream = ((X[k : k + 25], y[k : k + 25]) for k in range(0, 150, 25))
+    one = BayesClassifier().partial_fit(stream, classes=np.unique(y))
+    two = BayesClassifier().fit(X, y, np.arange(150) % 2).merge(BayesClassifier().fit(X, y, 1 - np.arange(150) % 2))
+    tenfold.save(one, tmp_path / "m.tenfold", resumable=True)
+    extra = tenfold.load(tmp_path / "m.tenfold").partial_fit(X[60:80] + 3, y[60:80])
+    for model in (one, two, extra.forget(X[60:80] + 3, y[60:80])):
+        np.testing.assert_allclose(model.predict_proba(X), whole.predict_proba(X), rtol=0, atol=1e-9)
+    gone = BayesClassifier().fit(X, y).forget(X[:50], y[:50])
+    assert list(gone.densities_) == ["versicolor", "virginica"] and (gone.predict_proba(X)[:, 0] == 0).all()
+    with pytest.raises(BadInput, match="only a BayesClassifier fitted on the same columns and classes"):
+        one.merge(BayesClassifier(GaussianDensity("diag")).fit(X, y))
+    tenfold.save(one, tmp_path / "m.tenfold")
+    with pytest.raises(NotFitted, match="carries no statistics"):
+        tenfold.load(tmp_path / "m.tenfold").partial_fit(X, y)
+    assert not hasattr(BayesClassifier(GaussianMixture()), "partial_fit")

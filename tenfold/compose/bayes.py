@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -14,8 +13,9 @@ from tenfold.base.foreign import ByVerbs, learner_of, objection_to, told_role
 from tenfold.base.member import OfMember
 from tenfold.base.roles import first_largest
 from tenfold.base.sklearn_api import fresh
-from tenfold.base.sums import Sums
-from tenfold.compose.class_densities import Class, ClassSums, class_rows, classes_apart, count_classes
+from tenfold.compose.class_densities import Class, class_rows, classes_apart
+from tenfold.compose.class_statistics import ByClassStatistics
+from tenfold.compose.fitting import COLUMN_FACTS
 from tenfold.compose.named import kind_of
 from tenfold.core.data import Array, Source
 from tenfold.core.errors import BadInput, BadParameter, DataWarning, warn
@@ -29,7 +29,7 @@ from tenfold.generative.classes import given_priors, log_priors
 
 
 @estimator
-class BayesClassifier(OfMember, Classifier, Estimator):
+class BayesClassifier(OfMember, Classifier, ByClassStatistics):
     """BayesClassifier: a density for each class, turned round by Bayes' rule.
 
     Model       P(k | x) = πₖ pₖ(x) / Σⱼ πⱼ pⱼ(x),  pₖ the density of the rows of class k
@@ -132,17 +132,19 @@ class BayesClassifier(OfMember, Classifier, Estimator):
     # --- fitting ---
 
     def _classes(self, source: Source) -> list[Class]:
-        """Each class with a fresh density, and its rows."""
-        named = zip(self.classes_.tolist(), self._by_class(), strict=True)
-        return [Class(k, label, fresh(one), class_rows(source, k)) for k, (label, one) in enumerate(named)]
+        return [Class(k, label, one, class_rows(source, k)) for k, (label, one) in enumerate(self._labelled())]
+
+    def _unfitted(self) -> list[Class]:
+        facts = {key: fact for key, fact in vars(self).items() if key in COLUMN_FACTS}
+        return [Class(k, label, one._fitted_copy(facts), None) for k, (label, one) in enumerate(self._labelled())]
+
+    def _labelled(self) -> list[tuple[Any, Any]]:
+        """The labels, each with a fresh density."""
+        return [(label, fresh(one)) for label, one in zip(self.classes_.tolist(), self._by_class(), strict=True)]
 
     def _learn(self, source: Source) -> Learner[dict[str, Any]]:
-        K = len(self.classes_)
-        self._priors(np.ones(K)), self._costs(), self._rejected()  # looked at before the work
-        return self._told(*(yield from classes_apart(self._classes(source), partial(count_classes, K=K))))
-
-    def _told(self, fitted: list[Any], weight: Array, rows: Array) -> dict[str, Any]:
-        """The fitted attributes."""
+        self._priors(np.ones(len(self.classes_))), self._costs(), self._rejected()  # looked at before the work
+        fitted, weight, rows = yield from classes_apart(self._classes(source))
         few = np.flatnonzero(rows == 1)
         if len(few):
             more = f", and {len(few) - 1} more" if len(few) > 1 else ""
@@ -152,15 +154,10 @@ class BayesClassifier(OfMember, Classifier, Estimator):
                 DataWarning,
                 stacklevel=2,
             )
+        return self._told(fitted, weight)
+
+    def _told(self, fitted: list[Any], weight: Array) -> dict[str, Any]:
         return dict(estimators_=fitted, class_count_=weight, class_prior_=self._priors(weight))
-
-    def _from_sums(self, source: Source) -> Sums | None:
-        found = ClassSums.of(self._classes(source), source)
-        return None if found is None else Sums(found.summarize, partial(self._solved, found), found.size, found.key)
-
-    def _solved(self, sums: ClassSums, total: Any, values: list[Any]) -> list[Any] | None:
-        found = sums.solve(total)
-        return None if found is None else [self._fitted_copy(self._told(*found))]
 
     # --- what was given for decisions ---
 
