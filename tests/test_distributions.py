@@ -84,6 +84,16 @@ def test_one_column() -> None:
         assert stats.kstest(ours.sample(2000, random_state=1).ravel(), theirs.cdf).pvalue > 0.01
         assert np.ndim(ours.cdf(0.2)) == np.ndim(ours.log_density(0.2)) == 0
     assert MultivariateGaussian(0.0, 1.0).quantile([0.0, 1.0]).tolist() == [-np.inf, np.inf]
+    assert MultivariateGaussian(0.0, 1.0).log_density(pandas.Series([0.0, 1.0])).shape == (2,)
+
+
+def test_numbers_of_any_size() -> None:
+    for size in (1e-300, 1e300):
+        one = MultivariateGaussian([0.0, 0.0], [[size, size / 2], [size / 2, size]])
+        standard = MultivariateGaussian([0.0, 0.0], [[1.0, 0.5], [0.5, 1.0]])
+        np.testing.assert_allclose(one.log_density([0.0, 0.0]), standard.log_density([0.0, 0.0]) - math.log(size), rtol=1e-13, atol=0)
+    for degrees in (1e7, 1e12):  # so many that it is a Gaussian
+        np.testing.assert_allclose(MultivariateT(0, 1, degrees).log_density(1.0), stats.norm.logpdf(1), rtol=0, atol=3 / degrees + 1e-12)
 
 
 def test_draws_have_the_mean_and_the_covariance() -> None:
@@ -271,6 +281,7 @@ REFUSED = {
     "covariance of a constant": (lambda: MultivariateGaussian([0, 0], [[1, 1], [1, 0]]), "column 1 has no variance, but covariances"),
     "not symmetric": (lambda: MultivariateGaussian([0, 0], [[1, 0.5], [0, 1]]), r"not symmetric: \[0, 1\] is 0.5, but \[1, 0\] is 0"),
     "shape": (lambda: MultivariateGaussian([0, 0], np.eye(3)), r"of shape \(3, 3\): give \(2, 2\)"),
+    "neither": (lambda: MultivariateGaussian(0, 1, allow_singular="no"), "must be True or False"),
     "text": (lambda: MultivariateGaussian(["a"], 1.0), "must be made of numbers"),
     "NaN mean": (lambda: MultivariateGaussian([0, np.nan], 1.0), r"mean\)\[1\] is nan"),
     "infinite covariance": (lambda: MultivariateGaussian([0, 0], [[1, np.inf], [np.inf, 1]]), r"\[0, 1\] is inf"),

@@ -88,11 +88,22 @@ class Factor:
         unit = np.sqrt(np.einsum("ij,ij->i", self.spread, self.spread))
         return np.asarray((left > OFF * (np.abs(apart) + np.abs(size) + unit)).any(axis=1))
 
-    def given(self, columns: list[int], rest: list[int], apart: Array) -> tuple[Array, Array, float]:
+    def given(self, C: Array, columns: list[int], rest: list[int], apart: Array) -> tuple[Array, Array, float]:
         """Of the rest, given x − m of some columns: the shift of the mean, A of what is left, and the squared distance of what is given.
 
-        With A_b the rows of the given columns, x_b − m_b = A_b z fixes z but for the null space N of A_b:  A_a z  and  A_a N.
+        With C = L Lᵀ, the given columns first, z = L_bb⁻¹ (x_b − m_b):  L_ab z  and  L_aa.  Where C is singular, x_b − m_b = A_b z fixes
+        z but for the null space N of A_b:  A_a z  and  A_a N.
         """
+        q, order = len(columns), columns + rest
+        unit = np.sqrt(np.diagonal(C)[order])
+        if self.rank == len(C):
+            L = cholesky(C[np.ix_(order, order)] / unit / unit[:, None])
+            if L is not None:
+                z = solve_triangular(L[:q, :q], apart / unit[:q], lower=True)
+                return unit[q:] * (L[q:, :q] @ z), unit[q:, None] * L[q:, q:], float(z @ z)
+        return self._on_plane(columns, rest, apart)
+
+    def _on_plane(self, columns: list[int], rest: list[int], apart: Array) -> tuple[Array, Array, float]:
         A = self.spread[columns]
         unit = np.sqrt(np.einsum("ij,ij->i", A, A))
         unit = np.where(unit > 0, unit, 1.0)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tenfold.core.data import Array
-from tenfold.core.errors import BadInput
+from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.stats import Moments
 from tenfold.distributions.factor import Factor
 from tenfold.distributions.value import Distribution, moments_of, places, points, rng_of, square, told, values, vector
@@ -22,9 +22,9 @@ class MultivariateGaussian(Distribution):
     """MultivariateGaussian: the normal distribution of rows with this mean and covariance.
 
     Model       p(x) = exp(−½ (x − m)ᵀ C⁻¹ (x − m)) / √det(2π C)
-    Algorithm   Cholesky of C with columns scaled to variance 1; conditionals by a QR of the factor, which no difference of
-                covariances cancels in. A column that is a combination of others, or constant, leaves no density in p dimensions: it is
-                refused, unless allow_singular=True takes the density on the plane that the rows can lie on (0 elsewhere)
+    Algorithm   Cholesky of C with columns scaled to variance 1; conditionals by that of the columns given and then the others,
+                so that no difference of covariances cancels. A column that is a combination of others, or constant, leaves no density
+                in p dimensions: it is refused, unless allow_singular=True takes the density on the plane that the rows lie on
     Cost        O(p³) to make, O(n p²) for n points
     Fails when  the covariance is singular (refused with its columns), or rows are far from normal
     Reference   Mardia, Kent & Bibby 1979
@@ -46,6 +46,8 @@ class MultivariateGaussian(Distribution):
     factor: Factor = field(init=False)
 
     def __post_init__(self) -> None:
+        if not isinstance(self.allow_singular, (bool, np.bool_)):
+            raise BadParameter(f"MultivariateGaussian(allow_singular={self.allow_singular!r}): must be True or False")
         mean = vector("MultivariateGaussian(mean)", self.mean)
         place = "MultivariateGaussian(covariance)"
         covariance = square(place, self.covariance, len(mean))
@@ -111,7 +113,7 @@ class MultivariateGaussian(Distribution):
 
         m_a + C_ab C_bb⁻¹ (x_b − m_b),   C_aa − C_ab C_bb⁻¹ C_ba
         """
-        rest, shift, left, _ = conditioned(self, self.mean, self.factor, columns, values)
+        rest, shift, left, _ = conditioned(self.mean, self.covariance, self.factor, columns, values)
         return MultivariateGaussian(self.mean[rest] + shift, left @ left.T, self.allow_singular)
 
     # --- information, draws ---
@@ -137,18 +139,16 @@ class MultivariateGaussian(Distribution):
         return np.asarray(self.mean + draws @ self.factor.spread.T)
 
 
-def conditioned(
-    distribution: Distribution, mean: Array, factor: Factor, columns: Any, given: Any
-) -> tuple[list[int], Array, Array, float]:
+def conditioned(mean: Array, C: Array, factor: Factor, columns: Any, given: Any) -> tuple[list[int], Array, Array, float]:
     """The other columns; of them the shift of the mean and the factor that is left; the squared distance of what is given."""
     p = len(mean)
     there = places(columns, p)
     x = vector("values", given)
     if len(x) != len(there) or len(there) == p:
         raise BadInput(f"{len(x)} values for {len(there)} of {p} columns: give one for each, and leave at least one column")
-    rest = [j for j in range(p) if j not in set(there)]
+    rest = np.delete(np.arange(p), there).tolist()
     apart = x - mean[there]
-    shift, left, square = factor.given(there, rest, apart)
+    shift, left, square = factor.given(C, there, rest, apart)
     if factor.rank < p:
         own = Factor.of("covariance", factor.spread[there] @ factor.spread[there].T, True)
         if own.rank < len(there) and own.off(apart[None], own.whitened(apart[None]), mean[there])[0]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from scipy.special import digamma, gammaln
+from scipy.special import betaln, digamma, gammaln
 
 from tenfold.core.data import Array
 from tenfold.core.errors import BadInput
@@ -62,7 +62,7 @@ class MultivariateT(Distribution):
 
     def _log_constant(self) -> float:
         nu, p = self.degrees_of_freedom, len(self.mean)
-        return float(gammaln((nu + p) / 2) - gammaln(nu / 2) - 0.5 * p * math.log(math.pi * nu) - self.factor.log_volume)
+        return float(gammaln(p / 2) - betaln(nu / 2, p / 2) - 0.5 * p * math.log(math.pi * nu) - self.factor.log_volume)
 
     def entropy(self) -> float:
         """−E log p(x), in nats."""
@@ -92,7 +92,7 @@ class MultivariateT(Distribution):
 
         (S_aa − S_ab S_bb⁻¹ S_ba) (ν + d²) / (ν + q),   d² = (x_b − m_b)ᵀ S_bb⁻¹ (x_b − m_b)
         """
-        rest, shift, left, far = conditioned(self, self.mean, self.factor, columns, values)
+        rest, shift, left, far = conditioned(self.mean, self.shape, self.factor, columns, values)
         nu, q = self.degrees_of_freedom, len(self.mean) - len(rest)
         return MultivariateT(self.mean[rest] + shift, left @ left.T * ((nu + far) / (nu + q)), nu + q)
 

@@ -111,7 +111,7 @@ def square(place: str, given: Any, p: int) -> Array:
     if apart.any():
         i, j = np.argwhere(apart)[0]
         raise BadParameter(f"{place} is not symmetric: [{i}, {j}] is {found[i, j]:g}, but [{j}, {i}] is {found[j, i]:g}")
-    return np.asarray((found + found.T) / 2)
+    return np.asarray(found / 2 + found.T / 2)
 
 
 def numbers(place: str, given: Any) -> Array:
@@ -146,7 +146,7 @@ def places(given: Any, p: int) -> list[int]:
 
 def points(distribution: Distribution, x: Any, p: int) -> tuple[Array, tuple[int, ...]]:
     """Points as float64 rows (n, p), and the shape of answers: a vector is one point of p columns, or n points of one."""
-    plain = np.asarray(x) if isinstance(x, (int, float, list, tuple, np.ndarray, np.generic)) else None
+    plain = np.asarray(x) if isinstance(x, (int, float, list, tuple, np.ndarray, np.generic)) or hasattr(x, "to_frame") else None
     shape: tuple[int, ...] | None = None
     if plain is not None and plain.ndim < 2 and plain.dtype.kind in "fiub":
         if p > 1 and plain.shape == (p,):
