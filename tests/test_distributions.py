@@ -11,6 +11,7 @@ import numpy as np
 import pandas
 import pytest
 from scipy import sparse, stats
+from scipy.special import digamma
 
 import tenfold
 from tenfold.core.errors import BadInput, BadParameter, TenfoldError
@@ -248,6 +249,21 @@ def test_shares() -> None:
     assert Beta(3, 1).map() == Bernoulli(1.0)
 
 
+def test_shares_of_most_likelihood() -> None:
+    for a, b in ((2.0, 5.0), (0.05, 0.2), (300.0, 2.0)):
+        rows = np.clip(Beta(a, b).sample(400, random_state=0), 1e-12, 1 - 1e-12)
+        found = Beta.from_rows(rows)
+        np.testing.assert_allclose([found.a, found.b], stats.beta.fit(rows, floc=0, fscale=1)[:2], rtol=1e-5, atol=0)
+    rows = Dirichlet([0.5, 3.0, 10.0]).sample(500, random_state=0)
+    w = np.arange(500) % 3
+    frame = pandas.DataFrame(rows, columns=["a", "b", "c"])
+    ours = Dirichlet.from_rows(frame, w)
+    slope = digamma(ours.concentration.sum()) - digamma(ours.concentration) + w @ np.log(rows) / w.sum()
+    assert np.abs(slope).max() < 1e-12 and ours.categories.tolist() == ["a", "b", "c"]  # the certificate: the gradient is zero
+    np.testing.assert_allclose(ours.concentration, [0.5, 3.0, 10.0], rtol=0.2, atol=0)
+    np.testing.assert_allclose(Dirichlet.from_rows(np.repeat(rows, w, axis=0)).concentration, ours.concentration, rtol=1e-9, atol=0)
+
+
 # --- values, and what is refused ------------------------------------------------------------------------------------
 
 ALL = [GAUSSIAN, T, PRIOR, Bernoulli(0.5), Beta(1, 2), Categorical([0.5, 0.5], ["a", "b"]), Dirichlet([1, 2])]
@@ -309,6 +325,9 @@ REFUSED = {
     "two": (lambda: Bernoulli.from_rows([0, 1, 2]), "zeros and ones .* not of 2"),
     "nothing": (lambda: Bernoulli.from_rows([]), "no values"),
     "a": (lambda: Beta(0, 1), "above 0"),
+    "share of one": (lambda: Beta.from_rows([0.5, 1.0]), "below 1, and there is 1 at place 1"),
+    "constant shares": (lambda: Beta.from_rows([0.3, 0.3]), "do not vary"),
+    "rows of shares": (lambda: Dirichlet.from_rows([[0.5, 0.5], [0.5, 0.4]]), "row 1 is .* with sum 1"),
     "flat": (lambda: Beta(1, 1).map(), "no single largest density"),
     "sum": (lambda: Categorical([0.5, 0.6]), "their sum is 1.1"),
     "label twice": (lambda: Categorical([0.5, 0.5], ["a", "a"]), "2 different labels"),

@@ -13,7 +13,8 @@ from tenfold.base import check
 from tenfold.core.data import Array
 from tenfold.core.errors import BadInput
 from tenfold.distributions.gaussian import shares
-from tenfold.distributions.value import Distribution, number, rng_of, values
+from tenfold.distributions.shares import concentration_of
+from tenfold.distributions.value import Distribution, number, numbers, rng_of, values
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -79,6 +80,22 @@ class Beta(Distribution):
 
     def __post_init__(self) -> None:
         self._set(a=number("Beta(a)", self.a, above=0), b=number("Beta(b)", self.b, above=0))
+
+    @classmethod
+    def from_rows(cls, x: Any, sample_weight: Any = None) -> Beta:
+        """That of most likelihood for numbers between 0 and 1, by Newton's steps.
+
+        >>> from tenfold.distributions import Beta
+        >>> Beta.from_rows([0.2, 0.3, 0.5])
+        Beta(θ; 4.823, 9.617)
+        """
+        theta = numbers("Beta.from_rows(x)", x).ravel()
+        inside = (theta > 0) & (theta < 1)
+        if not inside.all() or not len(theta):
+            odd = f"{theta[~inside][0]:g} at place {int((~inside).argmax())}" if len(theta) else "no numbers"
+            raise BadInput(f"Beta.from_rows takes numbers above 0 and below 1, and there is {odd}")
+        w = check.as_weights(sample_weight, len(theta))
+        return cls(*concentration_of("Beta.from_rows", np.column_stack([theta, 1 - theta]), w))
 
     def __repr__(self) -> str:
         return f"Beta(θ; {self.a:.4g}, {self.b:.4g})"

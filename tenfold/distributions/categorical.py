@@ -9,9 +9,12 @@ import numpy as np
 from scipy.special import digamma, entr, gammaln, rel_entr, xlogy
 
 from tenfold.base import check
+from tenfold.core import ops
 from tenfold.core.data import Array
 from tenfold.core.errors import BadInput, BadParameter
+from tenfold.core.numbers import check_finite
 from tenfold.distributions.bernoulli import Beta
+from tenfold.distributions.shares import concentration_of
 from tenfold.distributions.value import Distribution, places, points, rng_of, told, vector
 from tenfold.score.kinds import as_labels, encoded
 
@@ -99,6 +102,19 @@ class Dirichlet(Distribution):
         if len(concentration) < 2:
             raise BadParameter("Dirichlet(concentration): give a number for each of at least two categories")
         self._set(concentration=concentration, categories=labels_of("Dirichlet", self.categories, len(concentration)))
+
+    @classmethod
+    def from_rows(cls, X: Any, sample_weight: Any = None, categories: Any = None) -> Dirichlet:
+        """That of most likelihood for rows of shares, all above 0 and with sum 1, by Newton's steps."""
+        theta, names = check.as_table(cls([1.0, 1.0]), X)
+        theta = np.asarray(ops.dense(theta), dtype=np.float64)
+        check_finite(theta, slice(0, len(theta)), names, missing=False)
+        bad = (theta <= 0).any(axis=1) | (np.abs(theta.sum(axis=1) - 1) > 1e-9)
+        if bad.any() or theta.shape[1] < 2:
+            row = int(bad.argmax())
+            raise BadInput(f"Dirichlet.from_rows: row {row} is {told(theta[row])}: give at least two shares, all above 0, with sum 1")
+        found = concentration_of("Dirichlet.from_rows", theta, check.as_weights(sample_weight, len(theta)))
+        return cls(found, names if categories is None else categories)
 
     def __repr__(self) -> str:
         return f"Dirichlet(θ; {_named(self.categories, self.concentration)})"
