@@ -76,6 +76,7 @@ from tenfold.core.monitor import monitor as monitor
 from tenfold.core.threads import threads as threads
 from tenfold.density.bayesian_mixture import BayesianGaussianMixture as BayesianGaussianMixture
 from tenfold.density.choose import choose_mixture as choose_mixture
+from tenfold.density.copula import CopulaDensity as CopulaDensity
 from tenfold.density.forest import DensityForest as DensityForest
 from tenfold.density.gaussian import GaussianDensity as GaussianDensity
 from tenfold.density.histogram import Histogram as Histogram

@@ -191,6 +191,7 @@ def test_resumable_files_go_on_where_they_were(tmp_path: Path) -> None:
 SINGLE_VALUES = (
     "SplineTransformer", "OneHotEncoder", "OrdinalEncoder", "MinMaxScaler", "MaxAbsScaler", "DecimalScaler", "LogTransformer",
     "RobustScaler", "RankTransformer", "QuantileTransformer", "KBinsDiscretizer", "TargetEncoder", "Histogram", "OutlierDetector",
+    "CopulaDensity",
 )  # fmt: skip
 
 

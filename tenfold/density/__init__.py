@@ -3,6 +3,7 @@
 # Public name -> the module of this folder that defines it. After a new line: python tools/generate
 PUBLIC = {
     "BayesianGaussianMixture": "bayesian_mixture",
+    "CopulaDensity": "copula",
     "DensityForest": "forest",
     "DensityTree": "tree",
     "GaussianDensity": "gaussian",

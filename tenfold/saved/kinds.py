@@ -178,5 +178,6 @@ LEARNERS: dict[int, str] = {
     203: "DensityTree",
     204: "NeighborDensity",
     205: "DensityForest",
+    206: "CopulaDensity",
 }
 NUMBER_OF_LEARNER = {name: number for number, name in LEARNERS.items()}
