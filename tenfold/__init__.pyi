@@ -108,6 +108,8 @@ from tenfold.generative.counts import BernoulliNB as BernoulliNB
 from tenfold.generative.counts import ComplementNB as ComplementNB
 from tenfold.generative.counts import MultinomialNB as MultinomialNB
 from tenfold.generative.discriminant import LinearDiscriminantAnalysis as LinearDiscriminantAnalysis
+from tenfold.generative.histogram import HistogramNB as HistogramNB
+from tenfold.generative.mixed import MixedNB as MixedNB
 from tenfold.generative.naive_bayes import GaussianNB as GaussianNB
 from tenfold.generative.quadratic import QuadraticDiscriminantAnalysis as QuadraticDiscriminantAnalysis
 from tenfold.linear.bayesian import BayesianRidge as BayesianRidge

@@ -192,6 +192,8 @@ SINGLE_VALUES = (
     "SplineTransformer", "OneHotEncoder", "OrdinalEncoder", "MinMaxScaler", "MaxAbsScaler", "DecimalScaler", "LogTransformer",
     "RobustScaler", "RankTransformer", "QuantileTransformer", "KBinsDiscretizer", "TargetEncoder", "Histogram", "OutlierDetector",
     "CopulaDensity",
+    "RobustScaler", "RankTransformer", "QuantileTransformer", "KBinsDiscretizer", "TargetEncoder", "Histogram", "HistogramNB",
+    "MixedNB", "OutlierDetector",
 )  # fmt: skip
 
 

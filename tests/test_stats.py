@@ -32,10 +32,12 @@ from tenfold.core.stats import (
     merge,
 )
 from tenfold.density.components import Components, Frame
+from tenfold.density.histogram import GridCells
 from tenfold.evaluate.validate.merges import all_but_one
 from tenfold.features.scores import Joint
 from tenfold.generative.class_rows import ClassRows
 from tenfold.generative.class_sums import CategoryCounts, ClassSums
+from tenfold.generative.mixed_sums import MixedSums
 from tenfold.linear.glm_terms import Ends, Targets
 from tenfold.linear.jaakkola import Bound
 from tenfold.linear.margin_rows import Stored
@@ -51,6 +53,7 @@ from tenfold.prepare.scaler import Extremes
 from tenfold.prepare.spline import Range
 from tenfold.reduce.table import Table, Triangular
 from tenfold.solve import sketch
+from tenfold.solve.bins import Between, Ladder
 from tenfold.solve.biweight import ScaleSums
 from tenfold.solve.columns import Distinct, Ranges
 from tenfold.solve.em import Side
@@ -167,6 +170,10 @@ CASES = {
     "ClassRows": Case(lambda X, w: ClassRows(np.tile(X, (1, 134)), (X[:, 0] > 0).astype(np.int64), w, 2)),
     "FewRows": Case(lambda X, w: FewRows(np.tile(X, (1, 134)), X[:, :1] ** 2, w)),
     "Ranges": Case(lambda X, w: Ranges.of(Block(X, None, w))),
+    "Ladder": Case(lambda X, w: Ladder.of(Block(X, None, w), np.full(X.shape[1], -9.0), np.full(X.shape[1], 9.0), 5)),
+    "Between": Case(lambda X, w: Between.of(Block(X, None, w), np.full((2, X.shape[1]), -1.0), np.full((2, X.shape[1]), 0.5))),
+    "GridCells": Case(lambda X, w: GridCells.of(Block(X, None, w), [np.arange(-3.0, 4.0)] * X.shape[1])),
+    "MixedSums": Case(lambda X, w: MixedSums.of(X, np.abs(np.round(X)), _label(X), w, 2)),
     "Extremes": Case(lambda X, w: Extremes.of(Block(X, None, w))),
     "Ahead": Case(lambda X, w: Ahead(Moments.of(X, X[:, :1] ** 2, w), Extremes.of(Block(X, None, w)))),
     "Joint": Case(lambda X, w: Joint.of(Block(X, X[:, :1] ** 2, w)), unmerges=True),

@@ -103,7 +103,7 @@ class Histogram(Density, Estimator):
             numbers = np.minimum(numbers, most_bins(low, high)).astype(np.int64)
             _check_cells(numbers)
             edges = [edges_of(a, b, int(m)) for a, b, m in zip(low, high, numbers, strict=True)]
-        found: Cells = yield partial(Cells.of, edges=edges)
+        found: GridCells = yield partial(GridCells.of, edges=edges)
         n_bins = np.array([len(one) - 1 for one in edges])
         cells = np.stack(np.unravel_index(found.code, n_bins), axis=1).astype(np.int64)
         return dict(edges_=edges, n_bins_=n_bins, cells_=cells, counts_=found.weight)
@@ -254,21 +254,21 @@ class Histogram(Density, Estimator):
 
 
 @dataclass(slots=True)
-class Cells(Stats):
+class GridCells(Stats):
     """The cells of a grid with rows, by their number in it, and the weight in each."""
 
     code: Array
     weight: Array
 
     @classmethod
-    def of(cls, block: Block, edges: list[Array]) -> Cells:
+    def of(cls, block: Block, edges: list[Array]) -> GridCells:
         code, cells = np.zeros(len(block), dtype=np.int64), math.prod(len(one) - 1 for one in edges)
         for one, column in zip(edges, ops.dense(block.X).T, strict=True):
             code = code * (len(one) - 1) + _places(one, column)
         return cls._tallied(code, block.w, cells)
 
     @classmethod
-    def _tallied(cls, code: Array, weight: Array, cells: int) -> Cells:
+    def _tallied(cls, code: Array, weight: Array, cells: int) -> GridCells:
         if cells <= FEW_CELLS:
             counts = np.bincount(code, weight, minlength=cells)
             there = np.flatnonzero(counts)
@@ -278,8 +278,8 @@ class Cells(Stats):
         first = np.flatnonzero(np.append(True, code[1:] != code[:-1]))
         return cls(code[first], np.add.reduceat(weight[order], first))
 
-    def __add__(self, other: Cells) -> Cells:
-        return Cells._tallied(np.concatenate([self.code, other.code]), np.concatenate([self.weight, other.weight]), MOST_CELLS)
+    def __add__(self, other: GridCells) -> GridCells:
+        return GridCells._tallied(np.concatenate([self.code, other.code]), np.concatenate([self.weight, other.weight]), MOST_CELLS)
 
 
 def _ranges(block: Block) -> Ranges:
@@ -295,7 +295,7 @@ def _inside(bounds: Array, block: Block) -> Block | None:
 
 def _count_grids(block: Block, low: Array, high: Array, grids: Array) -> Keyed:
     return Keyed({
-        tuple(grid): Cells.of(block, [edges_of(a, b, m) for a, b, m in zip(low, high, grid, strict=True)]) for grid in grids.tolist()
+        tuple(grid): GridCells.of(block, [edges_of(a, b, m) for a, b, m in zip(low, high, grid, strict=True)]) for grid in grids.tolist()
     })  # fmt: skip
 
 

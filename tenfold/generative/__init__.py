@@ -7,6 +7,8 @@ PUBLIC = {
     "ComplementNB": "counts",
     "BernoulliNB": "counts",
     "CategoricalNB": "categorical",
+    "HistogramNB": "histogram",
+    "MixedNB": "mixed",
     "LinearDiscriminantAnalysis": "discriminant",
     "QuadraticDiscriminantAnalysis": "quadratic",
     "NearestCentroid": "centroid",

@@ -90,24 +90,8 @@ class GaussianNB(Classifier, OnePass):
         epsilon = self.var_smoothing * float(pooled.max())
         var = squares / np.where(weight > 0, weight, 1.0)[:, None] + epsilon
         if not var.min() > SMALLEST_SQUARES:
-            var = self._raised(var, mean, pooled, weight)
+            var = raised(self, var, mean, pooled, np.broadcast_to((weight > 0)[:, None], var.shape))
         return dict(theta_=mean, var_=var, class_count_=weight, class_prior_=prior, epsilon_=epsilon)
-
-    def _raised(self, var: Array, mean: Array, pooled: Array, weight: Array) -> Array:
-        """Variances of zero, raised to what rounding of the values alone would give."""
-        flat = (var <= SMALLEST_SQUARES) & (weight > 0)[:, None]
-        if flat.any():
-            k, j = (int(i) for i in np.argwhere(flat)[0])
-            column = column_name(vars(self).get("feature_names_in_"), j)
-            warn(
-                f"GaussianNB: {column} of X is constant in class {self.classes_.tolist()[k]!r} and nothing smooths "
-                "it; its variance was raised to rounding level: raise var_smoothing, or drop the column",
-                Degenerate,
-                stacklevel=2,
-            )
-        size = np.maximum(np.abs(mean).max(axis=0), np.sqrt(pooled))
-        least = np.where(size > 0, np.finfo(float).eps * size, 1.0) ** 2
-        return np.where(var > SMALLEST_SQUARES, var, np.where(least > SMALLEST_SQUARES, least, 1.0))
 
     def _scores(self, X: Any) -> Array:
         constant = log_priors(self.class_prior_, self.class_count_) - 0.5 * (LOG_2PI + np.log(self.var_)).sum(axis=1)
@@ -116,3 +100,20 @@ class GaussianNB(Classifier, OnePass):
     def predict_joint_log_proba(self, X: Any) -> Array:
         """log P(k, x) of each row and class."""
         return map_rows(self._scores, check.check_predict(self, X))
+
+
+def raised(model: Any, var: Array, mean: Array, pooled: Array, there: Array) -> Array:
+    """Variances of zero (classes, columns), raised to what rounding of the values alone would give; `there`: which classes have values."""
+    flat = (var <= SMALLEST_SQUARES) & there
+    if flat.any():
+        k, j = (int(i) for i in np.argwhere(flat)[0])
+        column = column_name(vars(model).get("feature_names_in_"), j)
+        warn(
+            f"{type(model).__name__}: {column} of X is constant in class {model.classes_.tolist()[k]!r} and nothing smooths "
+            "it; its variance was raised to rounding level: raise var_smoothing, or drop the column",
+            Degenerate,
+            stacklevel=3,
+        )
+    size = np.maximum(np.abs(mean).max(axis=0), np.sqrt(pooled))
+    least = np.where(size > 0, np.finfo(float).eps * size, 1.0) ** 2
+    return np.where(var > SMALLEST_SQUARES, var, np.where(least > SMALLEST_SQUARES, least, 1.0))

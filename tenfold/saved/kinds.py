@@ -179,5 +179,7 @@ LEARNERS: dict[int, str] = {
     204: "NeighborDensity",
     205: "DensityForest",
     206: "CopulaDensity",
+    207: "HistogramNB",
+    208: "MixedNB",
 }
 NUMBER_OF_LEARNER = {name: number for number, name in LEARNERS.items()}

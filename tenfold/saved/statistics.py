@@ -63,6 +63,7 @@ STATISTICS: dict[int, tuple[str, str, str]] = {
     25: ("tenfold.text.vocabulary", "Vocabulary", "letters=byte(c) ends=int(m) documents=float(m)>=0 counts=float(m)>=0 weight=float>=0"),
     26: ("tenfold.generative.class_sums", "ClassSums", "weight=float(k)>=0 sums=float(k,m)"),
     27: ("tenfold.generative.class_sums", "CategoryCounts", "weight=float(k)>=0 counts=float(m,c,k)>=0"),
+    28: ("tenfold.generative.mixed_sums", "MixedSums", "classes=Counts(k) numbers=Spread(g,1)|none categories=CategoryCounts(k)|none"),
 }
 # The array of a statistic whose shape a form gives, and the field that holds values of the training table.
 LEADING: dict[str, Callable[[Any], Any]] = {
@@ -86,6 +87,7 @@ LEADING: dict[str, Callable[[Any], Any]] = {
     "Vocabulary": lambda s: s.documents,
     "ClassSums": lambda s: s.sums,
     "CategoryCounts": lambda s: s.weight,
+    "MixedSums": lambda s: s.classes.weight,
 }
 ROWS_IN = {
     "Distinct": "values", "Quantiles": "value", "Sample": "rows", "Table": "rows", "FewRows": "X", "ClassRows": "X", "Ranges": "low",
