@@ -266,7 +266,7 @@ def test_shares_of_most_likelihood() -> None:
 
 # --- values, and what is refused ------------------------------------------------------------------------------------
 
-ALL = [GAUSSIAN, T, PRIOR, Bernoulli(0.5), Beta(1, 2), Categorical([0.5, 0.5], ["a", "b"]), Dirichlet([1, 2])]
+ALL = [GAUSSIAN, T, PRIOR, Bernoulli(0.5), Beta(1, 2), Categorical([0.5, 0.5], np.array(["a", "b"], dtype=object)), Dirichlet([1, 2])]
 
 
 @pytest.mark.parametrize("one", ALL, ids=lambda one: type(one).__name__)

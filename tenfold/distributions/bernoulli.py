@@ -17,7 +17,7 @@ from tenfold.distributions.shares import concentration_of
 from tenfold.distributions.value import Distribution, number, numbers, rng_of, values
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, init=False, eq=False, repr=False)
 class Bernoulli(Distribution):
     """Bernoulli: 1 with a probability, else 0.
 
@@ -30,8 +30,8 @@ class Bernoulli(Distribution):
 
     probability: float
 
-    def __post_init__(self) -> None:
-        self._set(probability=number("Bernoulli(probability)", self.probability, least=0, most=1))
+    def __init__(self, probability: float) -> None:
+        self._set(probability=number("Bernoulli(probability)", probability, least=0, most=1))
 
     @classmethod
     def from_rows(cls, x: Any, sample_weight: Any = None) -> Bernoulli:
@@ -61,7 +61,7 @@ class Bernoulli(Distribution):
         return (rng_of("Bernoulli", random_state, n).random(n) < self.probability).astype(np.int64)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, init=False, eq=False, repr=False)
 class Beta(Distribution):
     """Beta: a distribution of a probability θ, of the same kind before and after it is seen at work.
 
@@ -78,8 +78,8 @@ class Beta(Distribution):
     a: float
     b: float
 
-    def __post_init__(self) -> None:
-        self._set(a=number("Beta(a)", self.a, above=0), b=number("Beta(b)", self.b, above=0))
+    def __init__(self, a: float, b: float) -> None:
+        self._set(a=number("Beta(a)", a, above=0), b=number("Beta(b)", b, above=0))
 
     @classmethod
     def from_rows(cls, x: Any, sample_weight: Any = None) -> Beta:

@@ -19,7 +19,7 @@ from tenfold.distributions.value import Distribution, places, points, rng_of, to
 from tenfold.score.kinds import as_labels, encoded
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, init=False, eq=False, repr=False)
 class Categorical(Distribution):
     """Categorical: one of k categories.
 
@@ -33,13 +33,13 @@ class Categorical(Distribution):
     """
 
     probabilities: Array
-    categories: Any = None
+    categories: Array
 
-    def __post_init__(self) -> None:
-        probabilities = vector("Categorical(probabilities)", self.probabilities, least=0)
+    def __init__(self, probabilities: Any, categories: Any = None) -> None:
+        probabilities = vector("Categorical(probabilities)", probabilities, least=0)
         if abs(probabilities.sum() - 1) > 1e-9:
             raise BadParameter(f"Categorical(probabilities): their sum is {probabilities.sum():.9g}, and must be 1")
-        self._set(probabilities=probabilities, categories=labels_of("Categorical", self.categories, len(probabilities)))
+        self._set(probabilities=probabilities, categories=labels_of("Categorical", categories, len(probabilities)))
 
     @classmethod
     def from_rows(cls, labels: Any, sample_weight: Any = None) -> Categorical:
@@ -80,7 +80,7 @@ class Categorical(Distribution):
         return np.asarray(self.categories[np.searchsorted(edges, draws, side="right")])
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, init=False, eq=False, repr=False)
 class Dirichlet(Distribution):
     """Dirichlet: a distribution of the shares of k categories, of the same kind before and after labels are seen.
 
@@ -95,13 +95,13 @@ class Dirichlet(Distribution):
     """
 
     concentration: Array
-    categories: Any = None
+    categories: Array
 
-    def __post_init__(self) -> None:
-        concentration = vector("Dirichlet(concentration)", self.concentration, above=0)
+    def __init__(self, concentration: Any, categories: Any = None) -> None:
+        concentration = vector("Dirichlet(concentration)", concentration, above=0)
         if len(concentration) < 2:
             raise BadParameter("Dirichlet(concentration): give a number for each of at least two categories")
-        self._set(concentration=concentration, categories=labels_of("Dirichlet", self.categories, len(concentration)))
+        self._set(concentration=concentration, categories=labels_of("Dirichlet", categories, len(concentration)))
 
     @classmethod
     def from_rows(cls, X: Any, sample_weight: Any = None, categories: Any = None) -> Dirichlet:

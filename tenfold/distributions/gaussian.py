@@ -17,7 +17,7 @@ from tenfold.distributions.value import Distribution, moments_of, places, points
 LOG_2PI = math.log(2 * math.pi)
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, init=False, eq=False, repr=False)
 class MultivariateGaussian(Distribution):
     """MultivariateGaussian: the normal distribution of rows with this mean and covariance.
 
@@ -42,16 +42,17 @@ class MultivariateGaussian(Distribution):
 
     mean: Array
     covariance: Array
-    allow_singular: bool = False
+    allow_singular: bool
     factor: Factor = field(init=False)
 
-    def __post_init__(self) -> None:
-        if not isinstance(self.allow_singular, (bool, np.bool_)):
-            raise BadParameter(f"MultivariateGaussian(allow_singular={self.allow_singular!r}): must be True or False")
-        mean = vector("MultivariateGaussian(mean)", self.mean)
+    def __init__(self, mean: Any, covariance: Any, allow_singular: bool = False) -> None:
+        if not isinstance(allow_singular, (bool, np.bool_)):
+            raise BadParameter(f"MultivariateGaussian(allow_singular={allow_singular!r}): must be True or False")
+        mean = vector("MultivariateGaussian(mean)", mean)
         place = "MultivariateGaussian(covariance)"
-        covariance = square(place, self.covariance, len(mean))
-        self._set(mean=mean, covariance=covariance, factor=Factor.of(place, covariance, self.allow_singular))
+        covariance = square(place, covariance, len(mean))
+        factor = Factor.of(place, covariance, allow_singular)
+        self._set(mean=mean, covariance=covariance, allow_singular=bool(allow_singular), factor=factor)
 
     @classmethod
     def from_rows(cls, X: Any, sample_weight: Any = None, *, allow_singular: bool = False) -> MultivariateGaussian:

@@ -16,7 +16,7 @@ from tenfold.distributions.gaussian import conditioned, deviation_of, shares
 from tenfold.distributions.value import Distribution, number, places, points, rng_of, square, told, values, vector
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, init=False, eq=False, repr=False)
 class MultivariateT(Distribution):
     """MultivariateT: Student's t distribution of rows; heavier tails than a Gaussian, which it comes to with many degrees of freedom.
 
@@ -36,10 +36,10 @@ class MultivariateT(Distribution):
     degrees_of_freedom: float
     factor: Factor = field(init=False)
 
-    def __post_init__(self) -> None:
-        mean, place = vector("MultivariateT(mean)", self.mean), "MultivariateT(shape)"
-        shape = square(place, self.shape, len(mean))
-        degrees = number("MultivariateT(degrees_of_freedom)", self.degrees_of_freedom, above=0)
+    def __init__(self, mean: Any, shape: Any, degrees_of_freedom: float) -> None:
+        mean, place = vector("MultivariateT(mean)", mean), "MultivariateT(shape)"
+        shape = square(place, shape, len(mean))
+        degrees = number("MultivariateT(degrees_of_freedom)", degrees_of_freedom, above=0)
         self._set(mean=mean, shape=shape, degrees_of_freedom=degrees, factor=Factor.of(place, shape, False))
 
     def __repr__(self) -> str:

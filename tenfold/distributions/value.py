@@ -67,7 +67,7 @@ class Distribution:
         return all(np.array_equal(a, b) for a, b in zip(self._parts(), other._parts(), strict=True))
 
     def __hash__(self) -> int:
-        return hash((type(self), *(one.tobytes() if isinstance(one, np.ndarray) else one for one in self._parts())))
+        return hash((type(self), *(tuple(one.ravel().tolist()) if isinstance(one, np.ndarray) else one for one in self._parts())))
 
 
 # --- what a value is made of ----------------------------------------------------------------------------------------

@@ -18,7 +18,7 @@ from tenfold.distributions.student import MultivariateT
 from tenfold.distributions.value import Distribution, moments_of, number, rng_of, square, told, vector
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, init=False, eq=False, repr=False)
 class NormalInverseWishart(Distribution):
     """NormalInverseWishart: a distribution of the mean m and the covariance C of a Gaussian, of the same kind before and after rows.
 
@@ -49,14 +49,14 @@ class NormalInverseWishart(Distribution):
     degrees_of_freedom: float
     factor: Factor = field(init=False)
 
-    def __post_init__(self) -> None:
-        mean, name = vector("NormalInverseWishart(mean)", self.mean), "NormalInverseWishart"
-        scale = square(f"{name}(scale)", self.scale, len(mean))
+    def __init__(self, mean: Any, mean_precision: float, scale: Any, degrees_of_freedom: float) -> None:
+        mean, name = vector("NormalInverseWishart(mean)", mean), "NormalInverseWishart"
+        scale = square(f"{name}(scale)", scale, len(mean))
         self._set(
             mean=mean,
-            mean_precision=number(f"{name}(mean_precision)", self.mean_precision, above=0),
+            mean_precision=number(f"{name}(mean_precision)", mean_precision, above=0),
             scale=scale,
-            degrees_of_freedom=number(f"{name}(degrees_of_freedom)", self.degrees_of_freedom, above=len(mean) - 1),
+            degrees_of_freedom=number(f"{name}(degrees_of_freedom)", degrees_of_freedom, above=len(mean) - 1),
             factor=Factor.of(f"{name}(scale)", scale, False),
         )
 
