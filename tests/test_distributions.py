@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import doctest
 import math
 import pickle
 from pathlib import Path
@@ -284,6 +285,13 @@ def test_values(one: Any) -> None:
             one.sample(bad)
     with pytest.raises(BadParameter, match="random_state"):
         one.sample(1, "x")
+
+
+def test_the_guide() -> None:
+    page = Path(__file__).resolve().parents[1] / "docs" / "distributions.md"
+    text = page.read_text(encoding="utf-8").replace("```python\n", "").replace("```\n", "\n")
+    found = doctest.DocTestRunner().run(doctest.DocTestParser().get_doctest(text, {}, page.name, str(page), 0))
+    assert found.failed == 0 and found.attempted > 20
 
 
 def test_repr_of_many_columns() -> None:
