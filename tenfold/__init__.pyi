@@ -80,6 +80,7 @@ from tenfold.density.copula import CopulaDensity as CopulaDensity
 from tenfold.density.forest import DensityForest as DensityForest
 from tenfold.density.gaussian import GaussianDensity as GaussianDensity
 from tenfold.density.histogram import Histogram as Histogram
+from tenfold.density.kernel import KernelDensity as KernelDensity
 from tenfold.density.mixture import GaussianMixture as GaussianMixture
 from tenfold.density.tree import DensityTree as DensityTree
 from tenfold.evaluate.validate.cross import cross_val_predict as cross_val_predict

@@ -110,8 +110,9 @@ def test_quantiles_undo_the_cdf(name: str) -> None:
 def test_a_score_is_the_mean_of_those_of_the_rows(name: str) -> None:
     model, X = fitted(name, 2), rows(2)
     w = np.arange(len(X)) % 3
-    np.testing.assert_allclose(model.score(X), model.score_samples(X).mean(), rtol=1e-12)
-    np.testing.assert_allclose(model.score(X, sample_weight=w), np.average(model.score_samples(X), weights=w), rtol=1e-12)
+    rows_of_score, weight = (len(X), w.sum()) if model.score_is_total else (1, 1)
+    np.testing.assert_allclose(model.score(X), rows_of_score * model.score_samples(X).mean(), rtol=1e-12)
+    np.testing.assert_allclose(model.score(X, sample_weight=w), weight * np.average(model.score_samples(X), weights=w), rtol=1e-12)
     if name not in DRAWN:
         with pytest.raises(AttributeError, match="has no attribute 'cdf'"):
             model.cdf  # noqa: B018

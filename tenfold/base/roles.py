@@ -213,6 +213,7 @@ class Density(_Beside):
 
     role: ClassVar[str] = "density_estimator"
     has_samples: ClassVar[bool] = True  # False: no distribution stands behind it, from which rows could be drawn
+    score_is_total: ClassVar[bool] = False  # `score` is the sum over the rows, as that of scikit-learn's class of the same name
     unnormalised: ClassVar[str] = ""  # why exp(`score_samples`) does not integrate to 1; "": it does
 
     def _log_density(self, X: Any) -> Array:
@@ -250,9 +251,12 @@ class Density(_Beside):
         return map_rows(self._log_density, check.check_predict(self, X))
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """The mean of `score_samples`: the log-likelihood of a row."""
+        """The mean of `score_samples`: the log-likelihood of a row; where the class says so (`score_is_total`), their sum."""
         found = self.score_samples(X)
-        return float(np.average(found, weights=check.as_weights(sample_weight, len(found))))
+        weights = check.as_weights(sample_weight, len(found))
+        if self.score_is_total:
+            return float(found.sum() if weights is None else found @ weights)
+        return float(np.average(found, weights=weights))
 
     @available(lambda model: model.has_samples)
     def cdf(self, X: Any) -> Array:

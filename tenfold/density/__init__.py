@@ -9,4 +9,5 @@ PUBLIC = {
     "GaussianDensity": "gaussian",
     "GaussianMixture": "mixture",
     "Histogram": "histogram",
+    "KernelDensity": "kernel",
 }

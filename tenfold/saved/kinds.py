@@ -181,5 +181,6 @@ LEARNERS: dict[int, str] = {
     206: "CopulaDensity",
     207: "HistogramNB",
     208: "MixedNB",
+    209: "KernelDensity",
 }
 NUMBER_OF_LEARNER = {name: number for number, name in LEARNERS.items()}

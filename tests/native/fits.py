@@ -278,6 +278,14 @@ DENSITY: Fits = {
     "DBSCAN, all rows": lambda: tenfold.DBSCAN(9.0).fit(WIDE[:200]).labels_,
 }
 
+SUMMATION: Fits = {
+    "KernelDensity": lambda: tenfold.KernelDensity(bandwidth=0.5).fit(SMALL[:, :2], sample_weight=WEIGHTS).score_samples(X[:300, :2]),
+    "one column, series": lambda: tenfold.KernelDensity(bandwidth=0.3).fit(X[:2000, :1]).score_samples(SMALL[:, :1]),
+    "left out": lambda: tenfold.KernelDensity(kernel="epanechnikov").fit(SMALL[:, :2], sample_weight=WEIGHTS).score_samples(),
+    "far away": lambda: tenfold.KernelDensity(kernel="exponential").fit(SMALL).score_samples(1e6 * SMALL[:9]),
+    "many columns": lambda: tenfold.KernelDensity(bandwidth=5.0).fit(WIDE[:100]).score_samples(WIDE[:50]),
+}
+
 FITS: dict[str, Fits] = {
     "blocks": BLOCKS,
     "evaluation": EVALUATION,
@@ -288,4 +296,5 @@ FITS: dict[str, Fits] = {
     "neighbours": NEAR,
     "linkage": LINKAGE,
     "density": DENSITY,
+    "summation": SUMMATION,
 }

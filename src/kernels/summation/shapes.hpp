@@ -29,13 +29,14 @@ TENFOLD_INLINE V cosine_series(V s, int odd) {
 }
 
 // A kernel that decays is taken relative to its value at the distance of the nearest row, where all others would vanish.
-constexpr double VANISHED = 708;  // e^-708 is nearly the least normal number
+constexpr double VANISHED = 708;    // e^-708 is nearly the least normal number
+constexpr double WIDER = 1 + 1e-12;  // so that no rounding leaves out the nearest row
 
 struct GaussianKernel {
     static constexpr bool decays = true;
     double near = 0;  // squared distance
     TENFOLD_INLINE V at(V s) const { return exp_negative(at_most_zero(-0.5 * (s - near))); }
-    TENFOLD_INLINE double reach(double rate) const { return near + 2 * (rate > 0 ? std::min(-std::log(rate), VANISHED) : VANISHED); }
+    TENFOLD_INLINE double reach(double rate) const { return near * WIDER + 2 * (rate > 0 ? std::min(-std::log(rate), VANISHED) : VANISHED); }
     TENFOLD_INLINE double lost() const { return 0.5 * near; }
 };
 struct ExponentialKernel {
@@ -43,7 +44,7 @@ struct ExponentialKernel {
     double near = 0;  // distance
     TENFOLD_INLINE V at(V s) const { return exp_negative(at_most_zero(near - root(s))); }
     TENFOLD_INLINE double reach(double rate) const {
-        const double far = near + (rate > 0 ? std::max(std::min(-std::log(rate), VANISHED), 0.0) : VANISHED);
+        const double far = near * WIDER + (rate > 0 ? std::max(std::min(-std::log(rate), VANISHED), 0.0) : VANISHED);
         return far * far;
     }
     TENFOLD_INLINE double lost() const { return near; }
