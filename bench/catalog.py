@@ -16,6 +16,7 @@ from . import (
     generative,
     glm,
     hierarchy,
+    kernel_machines,
     large_csv,
     linear,
     local,
@@ -39,7 +40,10 @@ from .race import race
 
 LINEAR = (linear, glm, sparse, pursuit, robust, local, margins, online)
 CLUSTERS = (unsupervised, hierarchy, density)
-OTHERS = (*CLUSTERS, densities, near, neighbors, generative, evaluate, ensemble, boosting, forest, search, features, prepare, codes, text)
+OTHERS = (
+    *CLUSTERS, densities, near, neighbors, generative, kernel_machines, evaluate, ensemble, boosting, forest, search, features, prepare,
+    codes, text,
+)  # fmt: skip
 RACES: dict[str, Workload] = {w.name: w for module in (*LINEAR, *OTHERS) for w in module.WORKLOADS}
 
 CATALOG: dict[str, Entry] = {w.name: Entry(w.name, w.about, partial(race, w)) for w in RACES.values()}

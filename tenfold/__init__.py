@@ -17,7 +17,7 @@ __version__ = "0.8.0"
 # Folders of learners: the table PUBLIC of each says which learners it has, and where.
 FAMILIES = (
     "linear", "generative", "density", "near", "neighbors", "cluster", "reduce", "prepare",
-    "features", "text", "nonlinear", "tree", "compose",
+    "features", "text", "nonlinear", "kernel_machines", "tree", "compose",
 )  # fmt: skip
 
 
@@ -65,7 +65,7 @@ PUBLIC = {name: module for family in FAMILIES for name, module in _learners(fami
 INSIDE = _learners("prepare", "INSIDE") | _learners("selection", "INSIDE")
 
 # Namespaces of their own: tenfold.evaluate.roc_auc_score, tenfold.draw.draw_roc.
-NAMESPACES = ("evaluate", "score", "distributions", "draw")
+NAMESPACES = ("evaluate", "score", "kernels", "distributions", "draw")
 
 __all__ = ["__version__", *NAMESPACES, *PUBLIC]
 

@@ -1,6 +1,7 @@
 from tenfold import distributions as distributions
 from tenfold import draw as draw
 from tenfold import evaluate as evaluate
+from tenfold import kernels as kernels
 from tenfold import score as score
 from tenfold.advisor.advice import advise as advise
 from tenfold.app.progress import progress as progress
@@ -113,6 +114,8 @@ from tenfold.generative.histogram import HistogramNB as HistogramNB
 from tenfold.generative.mixed import MixedNB as MixedNB
 from tenfold.generative.naive_bayes import GaussianNB as GaussianNB
 from tenfold.generative.quadratic import QuadraticDiscriminantAnalysis as QuadraticDiscriminantAnalysis
+from tenfold.kernel_machines.gaussian_process import GaussianProcessRegressor as GaussianProcessRegressor
+from tenfold.kernel_machines.ridge import KernelRidge as KernelRidge
 from tenfold.linear.bayesian import BayesianRidge as BayesianRidge
 from tenfold.linear.bayesian_logistic import BayesianLogisticRegression as BayesianLogisticRegression
 from tenfold.linear.deviations import LeastAbsoluteDeviations as LeastAbsoluteDeviations

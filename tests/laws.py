@@ -34,7 +34,7 @@ from tenfold.core.errors import TenfoldError, TenfoldWarning
 Array = np.ndarray[Any, Any]
 
 # What a fit returns besides its answer: how it got there, statistics and parts that the answers follow from, rows in their order.
-NOT_AN_ANSWER = {
+NOT_AN_ANSWER = {"X_fit_", "dual_coef_", "X_train_", "y_train_", "alpha_", "log_marginal_likelihood_value_", 
     "stats_", "absent_", "n_iter_", "labels_", "medoid_indices_", "outliers_", "n_passes_", "feature_names_in_", "history_", "estimators_",
     "others_", "final_estimator_", "best_estimator_", "regressor_", "transformer_", "oob_prediction_", "oob_decision_function_",
     "core_sample_indices_", "negative_outlier_factor_", "sample_indices_", "probabilities_", "held_out_scores_",
@@ -262,7 +262,8 @@ def pure_predictions(model: Any, table: Table, place: Place) -> None:
 def round_trips(model: Any, table: Table, place: Place) -> None:
     """Parameters, repr, pickle and copies carry the whole learner."""
     text = repr(model)
-    again = eval(text, {name: getattr(tenfold, name) for name in tenfold.PUBLIC if f"{name}(" in text})
+    spaces = (tenfold, tenfold.kernels)
+    again = eval(text, {name: getattr(space, name) for space in spaces for name in space.PUBLIC if f"{name}(" in text})
     assert repr(again) == text
     fitted = place.fit(made(model), table)
     assert repr(fitted) == text, "fit changed a parameter"

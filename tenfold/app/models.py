@@ -28,6 +28,7 @@ TITLES = {  # what the learners of a folder have in common
     "prepare": "Columns prepared",
     "features": "Columns chosen",
     "nonlinear": "Curves and neighbourhoods",
+    "kernel_machines": "Kernel machines",
     "tree": "Trees, forests, boosting",
     "compose": "Learners made of learners",
 }

@@ -175,6 +175,10 @@ class Estimator(SklearnApi):
         None where `_left_out` tells them, or only refits."""
         return None
 
+    def _folds_along(self, models: list[Any], source: Source, parts: list[Array]) -> Iterator[list[Array]] | None:
+        """The same where the rows of each part are left out together: the outputs of the rows of each part, model by model."""
+        return None
+
     def _left_out_coefficients(self, source: Source) -> Callable[[Any], Any] | None:
         """The coefficients, intercept last, of the fit without each row of a block, as `_left_out`."""
         return None

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import os
 from collections.abc import Container
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from tenfold.core.learned import forms_of, learned_by
 from tenfold.core.ops import dense
 from tenfold.core.params import domains
 from tenfold.core.stats import Storable
+from tenfold.kernels.kernel import Kernel
 from tenfold.saved import archive, kinds, statistics
 from tenfold.saved.archive import require
 from tenfold.saved.forms import objection
@@ -156,6 +157,8 @@ class _Writer:
             return {"tuple": [self.encoded(one, place) for one in value]}
         if isinstance(value, dict):
             return {"map": [[self._key(key, place), self.encoded(one, place)] for key, one in value.items()]}
+        if isinstance(value, Kernel):
+            return self._kernel(value, place)
         number = statistics.statistic_number(value)
         if number is not None:
             return self._append(dict(statistic=number, fields=self._all(statistics.fields_of(value), place)))
@@ -168,6 +171,12 @@ class _Writer:
             f"{self.path}: {place} is a {type(value).__name__}, which a file cannot hold: "
             "set it to a number, a text or None"
         )
+
+    def _kernel(self, kernel: Kernel, place: str) -> dict[str, Any]:
+        name = type(kernel).__name__
+        if name not in kinds.KERNELS or getattr(tenfold.kernels, name) is not type(kernel):
+            raise BadFile(f"{self.path}: {place} is a {name}, which a file cannot hold: only Tenfold's own kernels without functions")
+        return {"kernel": name, "of": self._all(kernel.get_params(deep=False), f"{place}.{name}")}
 
     def _key(self, key: Any, place: str) -> str | int | float:
         if isinstance(key, (np.integer, np.floating)):
@@ -247,6 +256,8 @@ class _Reader:
                 texts = self.file.array(self._use("array", i, len(self.file.declared)))
                 require(texts.dtype.kind == "U", f"holds numbers in array {i} where there must be texts")
                 return texts.astype(object)
+            case {"kernel": str(name), "of": dict(given)} if len(value) == 2:
+                return _made_kernel(name, {key: self.decoded(one) for key, one in given.items()})
             case {"object": int(i)} if len(value) == 1:
                 return self.built[self._use("object", i, len(self.built))]
         raise BadFile(f"holds the value {str(value)[:40]}, which is not allowed")
@@ -283,6 +294,16 @@ def _holds_rows(record: dict[str, Any]) -> bool:
         declared = learned_by(getattr(tenfold, kind_name(record)))
         return any(name in declared and declared[name].holds_rows(record["params"]) for name in record["fitted"])
     return record["fields"].get(statistics.ROWS_IN.get(kind_name(record), "")) not in (None, [], {"tuple": []})
+
+
+def _made_kernel(name: str, params: dict[str, Any]) -> Kernel:
+    require(name in kinds.KERNELS, f"holds a kernel {name[:40]!r}, which there is not")
+    cls = getattr(tenfold.kernels, name)
+    require(set(params) == {one.name for one in fields(cls)}, f"holds a kernel {name} with parameters that it does not have")
+    made: Kernel = cls(**params)
+    wrong = made.objection()
+    require(wrong is None, f"holds a kernel {name} in which {wrong}")
+    return made
 
 
 def _statistic(number: int, fields: dict[str, Any]) -> Any:

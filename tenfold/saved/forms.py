@@ -1,7 +1,7 @@
 """The language of what a saved model may hold: which values an attribute may have. A form is
 
     float, int, bool, str, none, names      a number, a text, nothing, a dict of texts
-    setting                                 a dict of values of parameters by name
+    setting, kernel                         a dict of values of parameters by name; a kernel of tenfold.kernels
     learner, part                           a fitted learner of the same p columns, or of any
     float(q,p)                              an array of finite numbers; real(...) may hold NaN and infinities
     int(n)  int(n)<K  bool(p)               whole numbers, numbers of classes 0, ..., K − 1, truth values
@@ -28,6 +28,7 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.kernels.kernel import Kernel
 from tenfold.saved.statistics import LEADING, statistic_number
 
 Sizes = dict[str, int]
@@ -44,6 +45,7 @@ SCALARS: dict[str, Callable[[Any], bool]] = {
     "levels": lambda v: v is None or _are_categories(v),
     "pieces": lambda v: isinstance(v, tuple) and all(map(_is_piece, v)),
     "names": lambda v: isinstance(v, dict) and all(isinstance(x, str) for pair in v.items() for x in pair),
+    "kernel": lambda v: isinstance(v, Kernel),
     "setting": lambda v: isinstance(v, dict) and all(isinstance(name, str) for name in v),
 }
 ARRAYS: dict[str, Callable[[Any], bool]] = {

@@ -182,5 +182,7 @@ LEARNERS: dict[int, str] = {
     207: "HistogramNB",
     208: "MixedNB",
     209: "KernelDensity",
+    210: "GaussianProcessRegressor",
+    211: "KernelRidge",
 }
 NUMBER_OF_LEARNER = {name: number for number, name in LEARNERS.items()}

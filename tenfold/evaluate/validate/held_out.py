@@ -39,6 +39,11 @@ def held_out(model: Estimator, source: Arrays, one: SplitPlan) -> tuple[list[Arr
             outputs = leave_one_out_outputs(fresh(model)._fit(source), source)
             if outputs is not None:
                 return [outputs], CLOSED
+        elif one.kind == "folds" and type(model)._folds_along is not Estimator._folds_along:
+            full = fresh(model)._fit(source)
+            folds = full._folds_along([full], source, one.parts)
+            if folds is not None:
+                return next(iter(folds)), CLOSED
         models, method = split_models(model, source, one)
         return test_outputs(models, source, one), method
 
@@ -68,6 +73,11 @@ def path_outputs(
             outputs = [leave_one_out_outputs(full, source) for full in fits]
             if all(output is not None for output in outputs):
                 return None, [[output] for output in outputs if output is not None]
+        elif one.kind == "folds" and name == model.path and type(model)._folds_along is not Estimator._folds_along:
+            fits = full_fits(model, source, name, values)
+            folds = fits[0]._folds_along(list(fits), source, one.parts)
+            if folds is not None:
+                return None, folds
         template = prepared(model, source)
         trained = training_statistics(template, source, one) if name == model.path else None
         if trained is None:

@@ -1,0 +1,77 @@
+"""Kernel machines: fits, and predictions of new rows."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import numpy as np
+
+from . import data as make
+from .measure import Meter
+from .plan import Contender, Data, Judgement, Quality, Workload
+
+
+def _smooth(shrink: int) -> Data:
+    rng, n = np.random.default_rng(74), make.shrunk(5_000, shrink)
+    X = rng.standard_normal((2 * n, 20))
+    y = np.sin(X[:, 0]) + X[:, 1] * X[:, 2] + np.tanh(X[:, 3:8].sum(axis=1)) + 0.3 * rng.standard_normal(2 * n)
+    return make.hold_out(X, y, n)
+
+
+def _few_columns(shrink: int) -> Data:
+    rng, n = np.random.default_rng(75), make.shrunk(2_000, shrink)
+    X = rng.uniform(-2, 2, (2 * n, 5))
+    y = np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2] / 2 + np.cos(X[:, 3] + X[:, 4]) + 0.2 * rng.standard_normal(2 * n)
+    return make.hold_out(X, y, n)
+
+
+def _r2(data: Data, predicted: np.ndarray) -> float:
+    rest = data["yt"] - predicted
+    return float(1 - (rest @ rest) / ((data["yt"] - data["yt"].mean()) ** 2).sum())
+
+
+def _ridge(module: str) -> Any:
+    def run(data: Data, meter: Meter) -> Quality:
+        model = importlib.import_module(module).KernelRidge(alpha=0.1, kernel="rbf", gamma=0.05)
+        meter.fit(model.fit, data["X"], data["y"])
+        return {"R2": _r2(data, meter.predict(model.predict, data["Xt"]))}
+
+    return run
+
+
+def _process(module: str, kernels: str) -> Any:
+    def run(data: Data, meter: Meter) -> Quality:
+        space = importlib.import_module(kernels)
+        kernel = space.ConstantKernel() * space.RBF() + space.WhiteKernel()
+        model = importlib.import_module(module).GaussianProcessRegressor(kernel, normalize_y=True)
+        meter.fit(model.fit, data["X"], data["y"])
+        return {"R2": _r2(data, meter.predict(model.predict, data["Xt"])), "evidence": float(model.log_marginal_likelihood_value_)}
+
+    return run
+
+
+KRR = Workload(
+    name="krr",
+    about="kernel ridge, 5k x 20, Gaussian kernel; 5k new rows",
+    make=_smooth,
+    contenders=(
+        Contender("tenfold KernelRidge", "tenfold", _ridge("tenfold"), "tenfold"),
+        Contender("sklearn KernelRidge", "sklearn", _ridge("sklearn.kernel_ridge")),
+    ),
+    judgement=Judgement("R2", higher=True, tolerance=1e-6),
+)
+GPR = Workload(
+    name="gpr",
+    about="Gaussian process, 2k x 5, c * RBF + noise, the evidence maximised; 2k new rows",
+    make=_few_columns,
+    contenders=(
+        Contender("tenfold GaussianProcessRegressor", "tenfold", _process("tenfold", "tenfold.kernels"), "tenfold"),
+        Contender(
+            "sklearn GaussianProcessRegressor", "sklearn", _process("sklearn.gaussian_process", "sklearn.gaussian_process.kernels")
+        ),
+    ),
+    judgement=Judgement("evidence", higher=True, tolerance=1e-4),
+)
+
+WORKLOADS = (KRR, GPR)

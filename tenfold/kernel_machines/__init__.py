@@ -1,0 +1,7 @@
+"""Learners that know rows by their kernels with the rows that they keep."""
+
+# Public name -> the module of this folder that defines it. After a new line: python tools/generate
+PUBLIC = {
+    "GaussianProcessRegressor": "gaussian_process",
+    "KernelRidge": "ridge",
+}

@@ -1,0 +1,192 @@
+"""Kernel ridge regression."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from functools import cached_property
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from tenfold.base.estimator import Regressor
+from tenfold.base.sklearn_api import fresh
+from tenfold.core import ops
+from tenfold.core.data import Array, Source
+from tenfold.core.engine import current_engine, each
+from tenfold.core.errors import BadParameter, Degenerate, warn
+from tenfold.core.learned import learned
+from tenfold.core.learning import Keep, Learner, drive
+from tenfold.core.params import estimator, param
+from tenfold.core.threads import patiently, single_blas
+from tenfold.kernel_machines.kernelized import Kernelized, mirrored
+from tenfold.solve.linalg import SINGULAR, rounding
+from tenfold.solve.tiles import cholesky_in_place, in_rows, solve_both
+
+
+@estimator
+class KernelRidge(Regressor, Kernelized):
+    """KernelRidge: ridge regression on all features that a kernel stands for.
+
+    Model       f(x) = Σᵢ cᵢ k(x, xᵢ) over the rows of the fit
+    Objective   min over f of  Σᵢ sᵢ (yᵢ − f(xᵢ))² + alpha ‖f‖²,  ‖f‖² = cᵀ K c
+    Algorithm   (K + alpha S⁻¹) c = y by Cholesky, tile by tile on all threads; all penalties of a path from one eigendecomposition
+    Cost        O(n² p + n³ / 3) time, 8 n² bytes; keeps all rows. Rows left out, one or a fold at a time, follow from the one
+                decomposition, for every penalty: with G = (K + alpha S⁻¹)⁻¹ and c = G y,  y_F − f₋F(x_F) = (G_FF)⁻¹ c_F
+    Fails when  n² numbers do not fit in memory; alpha = 0 and rows are repeated (returns the solution of least norm and warns Degenerate)
+    Reference   Saunders, Gammerman & Vovk 1998; leave-one-out: Rifkin & Lippert 2007
+
+    Example
+    -------
+    >>> import numpy as np, tenfold
+    >>> x = np.linspace(0, 3, 31)[:, None]
+    >>> model = tenfold.KernelRidge(alpha=1e-6, kernel="rbf", gamma=1.0).fit(x, np.sin(x[:, 0]))
+    >>> model.predict([[1.0], [2.0]]).round(3)
+    array([0.841, 0.909])
+    """
+
+    dual_coef_: Array = learned("float(n,q)", "c: what each row of the fit counts")
+    X_fit_: Any = learned("float(n,p)", "the rows of the fit; of a table of kernels that table", rows=True)
+
+    kind: ClassVar[str] = "keeps rows"
+    sparse: ClassVar[bool] = True
+    multi_output: ClassVar[bool] = True
+    double: ClassVar[bool] = True
+    path: ClassVar[str | None] = "alpha"
+
+    alpha: float | Sequence[float] | Array = param(
+        default=1.0, at_least=0, doc="penalty strength, or one for each target", before="kernel"
+    )
+
+    @classmethod
+    def _examples(cls) -> list[dict[str, Any]]:
+        return [{"alpha": 0.5, "kernel": "rbf", "gamma": 0.1}, {"alpha": 2.0}, {"kernel": "poly", "degree": 2, "gamma": 0.2}]
+
+    def _learn(self, source: Source) -> Learner[dict[str, Any]]:
+        return (yield from self._kept(source, None))[0]
+
+    def _kept(self, source: Source, alphas: list[float] | None) -> Learner[list[dict[str, Any]]]:
+        """The fits of some penalties from the rows, or that of the own one."""
+        self._check_kernel()
+        X, y, w = yield Keep()
+        rows = np.array(X, dtype=np.float64)  # the user may change the array that was given
+        system = System(lambda: self._lower(rows), y.astype(np.float64), w)
+        if alphas is not None:
+            duals = [system.at(alpha) for alpha in alphas]
+        else:
+            duals = [self._by_target(system)]
+        return [dict(X_fit_=rows, dual_coef_=one[:, 0].copy() if self._flat else one) for one in duals]
+
+    def _by_target(self, system: System) -> Array:
+        penalties = np.atleast_1d(np.asarray(self.alpha, dtype=np.float64))
+        targets = system.y.shape[1]
+        if len(penalties) not in (1, targets) or (penalties < 0).any() or not np.isfinite(penalties).all():
+            raise BadParameter(
+                f"KernelRidge(alpha=...): Number of targets and number of penalties do not correspond: {len(penalties)} != {targets}, "
+                "or one of them is below 0"
+            )
+        if (penalties == penalties[0]).all():
+            return system.solved(float(penalties[0]))
+        return np.column_stack([system.at(float(alpha))[:, j] for j, alpha in enumerate(np.broadcast_to(penalties, targets))])
+
+    def _predict(self, X: Any) -> Array:
+        found = self._between(ops.dense(X).astype(np.float64, copy=False), self.X_fit_) @ self.dual_coef_
+        return np.asarray(found.astype(X.dtype, copy=False))
+
+    def _objection(self) -> str | None:
+        columns = self.X_fit_.shape[1]
+        return None if columns == self.n_features_in_ else f"the rows have {columns} columns, not {self.n_features_in_}"
+
+    # --- many penalties, rows left out ---
+
+    def _fit_path(self, source: Source, name: str, values: list[Any]) -> list[Self]:
+        if name != "alpha" or not all(np.ndim(one) == 0 for one in values):
+            return super()._fit_path(source, name, values)
+        template = fresh(self)
+        fits = template._driven(lambda one: template._kept(one, [float(value) for value in values]), source)
+        return [template._fitted_copy(fit | {"_flat": template._flat}, alpha=value) for value, fit in zip(values, fits, strict=True)]
+
+    def _left_out_along(self, models: list[Any], source: Source) -> Iterator[Array] | None:
+        found = self._folds_along(models, source, None)
+        return None if found is None else (one[0] for one in found)
+
+    def _folds_along(self, models: list[Any], source: Source, parts: list[Array] | None) -> Iterator[list[Array]] | None:
+        if not all(np.ndim(one.alpha) == 0 and one.alpha > 0 for one in models):
+            return None
+        _, y, w = drive(kept_rows(), source, current_engine(source), "KernelRidge")
+        system = System(lambda: self._lower(self.X_fit_), y.astype(np.float64), w)
+        return (system.left_out(float(one.alpha), parts) for one in models)
+
+
+def kept_rows() -> Learner[Any]:
+    """The rows of a source, as the fit keeps them."""
+    return (yield Keep())
+
+
+class System:
+    """(K + alpha S⁻¹) c = y for rows with weights S, of which some may be zero: with R = √S,  (R K R + alpha) R⁻¹c = R y."""
+
+    def __init__(self, lower: Callable[[], Array], y: Array, w: Array) -> None:
+        self.lower, self.y, self.root = lower, y, np.sqrt(w)
+
+    def _weighed(self) -> Array:
+        """The lower triangle of R K R."""
+        K = self.lower()
+
+        def weigh(rows: slice) -> None:
+            K[rows, : rows.stop] *= self.root[rows, None] * self.root[: rows.stop]
+
+        if (self.root != 1).any():
+            in_rows(len(K), weigh)
+        return K
+
+    def solved(self, alpha: float) -> Array:
+        """c by Cholesky; where that fails, by the eigendecomposition."""
+        K = self._weighed()
+        K[np.diag_indices(len(K))] += alpha
+        largest = float(np.diagonal(K).max(initial=0.0))
+        if cholesky_in_place(K) and float(np.diagonal(K).min(initial=1.0)) ** 2 > SINGULAR * largest:
+            return np.asarray(self.root[:, None] * solve_both(K, self.root[:, None] * self.y))
+        del K
+        warn(
+            f"KernelRidge(alpha={alpha:g}): Singular matrix in solving dual problem. Using least-squares solution instead: K + alpha is "
+            "not positive definite, as rows are repeated or the kernel is none (tenfold.kernels.mercer_check); a larger alpha helps",
+            Degenerate,
+            stacklevel=2,
+        )
+        return self.at(alpha)
+
+    @cached_property
+    def spectrum(self) -> tuple[Array, Array, Array]:
+        """Eigenvalues and eigenvectors of R K R, and the target along these."""
+        values, vectors = patiently(np.linalg.eigh, mirrored(self._weighed()))
+        return values, vectors, vectors.T @ (self.root[:, None] * self.y)
+
+    def _inverse(self, alpha: float) -> Array:
+        """1 / (e + alpha); zero where that is rounding."""
+        shifted = self.spectrum[0] + alpha
+        sound = np.abs(shifted) > rounding(len(shifted)) * float(np.abs(shifted).max(initial=0.0))
+        return np.asarray(np.divide(1.0, shifted, out=np.zeros_like(shifted), where=sound))
+
+    def at(self, alpha: float) -> Array:
+        """c from the eigendecomposition, which all penalties share."""
+        _, vectors, turned = self.spectrum
+        return np.asarray(self.root[:, None] * (vectors @ (self._inverse(alpha)[:, None] * turned)))
+
+    @single_blas
+    def left_out(self, alpha: float, parts: Sequence[Array] | None) -> list[Array]:
+        """For the rows of each part what the fit to all others predicts; without parts for every row, each left out alone.
+
+        y_F − f₋F(x_F) = R_F⁻¹ (G_FF)⁻¹ (G R y)_F  with  G = (R K R + alpha)⁻¹
+        """
+        _, vectors, turned = self.spectrum
+        inverse, root = self._inverse(alpha), self.root[:, None]
+        dual = vectors @ (inverse[:, None] * turned)
+        if parts is None:
+            apart = dual / (vectors**2 @ inverse)[:, None]
+            return [np.asarray(self.y - apart / root)]
+
+        def of_part(rows: Array) -> Array:
+            some = vectors[rows]
+            return np.asarray(self.y[rows] - np.linalg.solve((some * inverse) @ some.T, dual[rows]) / root[rows])
+
+        return each(of_part, list(parts))

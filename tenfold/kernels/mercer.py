@@ -1,0 +1,61 @@
+"""Whether a function of two rows is a kernel, as far as a finite set of rows can tell."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tenfold.core.errors import BadInput
+from tenfold.kernels.kernel import Array
+
+
+@dataclass(frozen=True)
+class MercerCheck:
+    """What was found. `passed` proves nothing for other rows; a failure is final."""
+
+    passed: bool
+    reason: str
+    asymmetry: float  # the largest |k(x, y) − k(y, x)|
+    smallest: float  # eigenvalue
+    largest: float
+    vector: Array  # c with Σ cᵢ cⱼ k(xᵢ, xⱼ) = smallest: what the condition of Mercer fails for
+
+    def __bool__(self) -> bool:
+        return self.passed
+
+    def __str__(self) -> str:
+        return self.reason
+
+
+def mercer_check(kernel: Any, X: Any, *, tol: float = 1e-10) -> MercerCheck:
+    """Whether K of these rows is symmetric and positive semidefinite, as that of a kernel is for all sets of rows (Mercer 1909).
+
+    kernel    a kernel, any function of two tables of rows, or a matrix in its place (then X is None)
+    tol       share of the largest eigenvalue that is taken for rounding
+    """
+    K = np.asarray(kernel if X is None else kernel(X, X) if not hasattr(kernel, "diag") else kernel(X), dtype=np.float64)
+    if K.ndim != 2 or K.shape[0] != K.shape[1] or not len(K):
+        raise BadInput(f"mercer_check: the kernel gives values of shape {K.shape}, which is no square table of pairs")
+    if not np.isfinite(K).all():
+        i, j = map(int, np.argwhere(~np.isfinite(K))[0])
+        none = np.full(len(K), np.nan)
+        return MercerCheck(False, f"k of rows {i} and {j} is {K[i, j]}, which is no number", np.nan, np.nan, np.nan, none)
+    apart = np.abs(K - K.T)
+    i, j = divmod(int(apart.argmax()), len(K))
+    eigenvalues, vectors = np.linalg.eigh((K + K.T) / 2)
+    low, high, size = float(eigenvalues[0]), float(eigenvalues[-1]), float(np.abs(eigenvalues).max())
+    found = (float(apart[i, j]), low, high, vectors[:, 0])
+    if apart[i, j] > tol * size:
+        return MercerCheck(False, f"not symmetric: k of rows {i} and {j} is {K[i, j]:.6g}, of rows {j} and {i} it is {K[j, i]:.6g}", *found)
+    if low < -tol * size * len(K):
+        heavy = int(np.abs(vectors[:, 0]).argmax())
+        return MercerCheck(
+            False,
+            f"not positive semidefinite: the smallest eigenvalue is {low:.6g} beside a largest of {high:.6g}, mostly by row {heavy}; "
+            "a distance is no kernel, exp(−γ distance²) of a Euclidean one is",
+            *found,
+        )
+    words = f"symmetric and positive semidefinite on these {len(K)} rows: eigenvalues from {low:.3g} to {high:.3g}"
+    return MercerCheck(True, words, *found)

@@ -1,0 +1,118 @@
+"""KernelRidge against scikit-learn, its optimality, and rows left out against refitting."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy.sparse import csr_matrix
+from sklearn.kernel_ridge import KernelRidge as Peer
+
+import tenfold
+from tenfold import kernels
+from tenfold.base.estimator import Estimator
+from tenfold.core.errors import BadInput, BadParameter, Degenerate, TooLarge
+from tenfold.core.threads import single_blas
+from tenfold.solve.tiles import cholesky_in_place, inverse_diagonal, inverse_from_lower, solve_both
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(90, 4))
+y = np.sin(X[:, 0]) + X[:, 1] ** 2 + 0.1 * RNG.normal(size=90)
+Y = np.column_stack([y, X[:, 2] - y])
+W = RNG.integers(1, 4, 90).astype(float)
+KERNELS: list[dict[str, Any]] = [
+    {"kernel": "rbf", "alpha": 0.1},
+    {"alpha": 2.0},
+    {"kernel": "poly", "alpha": 0.3, "degree": 2},
+    {"kernel": "laplacian"},
+    {"kernel": "sigmoid", "gamma": 0.01},
+]
+
+
+@pytest.mark.parametrize("params", KERNELS, ids=str)
+@pytest.mark.parametrize("target", [y, Y], ids=["one", "two"])
+def test_equal_to_scikit_learn(params: dict[str, Any], target: Any) -> None:
+    ours, theirs = tenfold.KernelRidge(**params).fit(X, target, W), Peer(**params).fit(X, target, W)
+    np.testing.assert_allclose(ours.dual_coef_, theirs.dual_coef_, rtol=1e-8, atol=1e-9)
+    np.testing.assert_allclose(ours.predict(X + 0.1), theirs.predict(X + 0.1), rtol=1e-9, atol=1e-9)
+    sparse = tenfold.KernelRidge(**params).fit(csr_matrix(X), target, W)
+    np.testing.assert_allclose(sparse.predict(X), ours.predict(X), rtol=1e-9, atol=1e-9)
+
+
+def test_the_gradient_is_zero() -> None:
+    model = tenfold.KernelRidge(alpha=0.1, kernel=kernels.Matern([1.0, 2.0, 1.0, 3.0])).fit(X, y, W)
+    K = model.kernel(X)
+    np.testing.assert_allclose(K @ (W * (K @ model.dual_coef_ - y)) + 0.1 * K @ model.dual_coef_, 0, atol=1e-9)
+
+
+def test_a_penalty_for_each_target() -> None:
+    ours = tenfold.KernelRidge(alpha=[0.1, 3.0], kernel="rbf").fit(X, Y)
+    np.testing.assert_allclose(ours.dual_coef_, Peer(alpha=[0.1, 3.0], kernel="rbf").fit(X, Y).dual_coef_, rtol=1e-8, atol=1e-9)
+    with pytest.raises(BadParameter, match="do not correspond"):
+        tenfold.KernelRidge(alpha=[1.0, 2.0, 3.0]).fit(X, Y)
+
+
+@pytest.mark.parametrize("folds", [90, 10, 4])
+@pytest.mark.parametrize("target", [y, Y], ids=["one", "two"])
+def test_rows_left_out_for_all_penalties_equal_refits(folds: int, target: Any, monkeypatch: Any) -> None:
+    model, alphas = tenfold.KernelRidge(kernel="rbf", gamma=0.3), np.geomspace(1e-3, 1e2, 7)
+
+    def asked() -> tuple[Any, Any]:
+        path = tenfold.validation_path(model, X, target, "alpha", alphas, folds=folds, score="rmse", sample_weight=W)
+        return path.scores, tenfold.cross_validate(model, X, target, folds=folds, score="rmse", sample_weight=W)
+
+    scores, once = asked()
+    assert once.method == "closed form"
+    monkeypatch.setattr(tenfold.KernelRidge, "_folds_along", Estimator._folds_along)
+    monkeypatch.setattr(tenfold.KernelRidge, "_left_out_along", Estimator._left_out_along)
+    refitted, again = asked()
+    assert again.method == "refitted"
+    np.testing.assert_allclose(scores, refitted, rtol=1e-8)
+    np.testing.assert_allclose(once.predictions, again.predictions, rtol=1e-8, atol=1e-9)
+
+
+def test_a_table_of_kernels() -> None:
+    K = kernels.pairwise_kernels(X, metric="rbf")
+    model = tenfold.KernelRidge(alpha=0.5, kernel="precomputed").fit(K, y)
+    np.testing.assert_allclose(model.predict(K), tenfold.KernelRidge(alpha=0.5, kernel="rbf").fit(X, y).predict(X), rtol=1e-9)
+
+
+def test_repeated_rows_without_penalty() -> None:
+    with pytest.warns(Degenerate, match="Singular matrix"):
+        model = tenfold.KernelRidge(alpha=0.0, kernel="rbf").fit(np.vstack([X, X]), np.concatenate([y, y]))
+    np.testing.assert_allclose(model.predict(X), y, atol=1e-6)
+
+
+def test_bad_kernels_are_told() -> None:
+    with pytest.raises(BadParameter, match="must be one of 'linear'"):
+        tenfold.KernelRidge(kernel="rfb").fit(X, y)
+    with pytest.raises(BadParameter, match="a name, a kernel or a function"):
+        tenfold.KernelRidge(kernel=3).fit(X, y)
+    with pytest.raises(BadInput, match=r"kernel of rows \d+ and \d+ is inf: scale"):
+        tenfold.KernelRidge(kernel="poly", degree=60).fit(1e9 * X, y)
+    with pytest.raises(TooLarge, match="Nystroem"):
+        tenfold.KernelRidge().fit(np.zeros((10_000_000, 1)), np.zeros(10_000_000))
+
+
+@pytest.mark.parametrize("n", [1, 5, 256, 257, 700])
+@single_blas
+def test_tiles_are_the_whole(n: int) -> None:
+    B = RNG.normal(size=(n, n + 20))
+    A = B @ B.T + np.eye(n)
+    L = A.copy()
+    assert cholesky_in_place(L)
+    np.testing.assert_allclose(np.tril(L), np.linalg.cholesky(A), rtol=1e-9, atol=1e-9)
+    np.testing.assert_allclose(A @ inverse_from_lower(L), np.eye(n), atol=1e-10)
+    np.testing.assert_allclose(A @ solve_both(L, B[:, :2]), B[:, :2], atol=1e-9)
+    np.testing.assert_allclose(inverse_diagonal(L), np.diagonal(np.linalg.inv(A)), rtol=1e-8)
+    assert not cholesky_in_place(-A)
+
+
+def test_threads_do_not_change_a_bit() -> None:
+    wide = RNG.normal(size=(600, 3))
+    models = []
+    for n in (1, 2):
+        with tenfold.threads(n):
+            models.append(tenfold.KernelRidge(kernel="rbf").fit(wide, wide[:, 0]).dual_coef_)
+    np.testing.assert_array_equal(*models)
