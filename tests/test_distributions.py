@@ -175,6 +175,14 @@ def test_rows_by_all_routes(tmp_path: Path) -> None:
         assert MultivariateGaussian.from_rows(X) == MultivariateGaussian.from_rows(X)
 
 
+@pytest.mark.parametrize("covariance", ["full", "diag", "spherical"])
+def test_a_fitted_density_is_a_value(covariance: str) -> None:
+    model = tenfold.GaussianDensity(covariance).fit(X / UNITS)
+    np.testing.assert_allclose(model.distribution().log_density(X / UNITS), model.score_samples(X / UNITS), rtol=1e-10, atol=0)
+    with pytest.raises(tenfold.NotFitted):
+        tenfold.GaussianDensity().distribution()
+
+
 def test_posterior_of_two_halves_is_that_of_the_whole() -> None:
     whole = PRIOR.posterior(X)
     parts = Moments.of(X[:13], np.empty((13, 0)), np.ones(13)) + Moments.of(X[13:], np.empty((17, 0)), np.ones(17))

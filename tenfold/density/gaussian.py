@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 from scipy.special import ndtr, ndtri
 
+from tenfold.base import check
 from tenfold.base.estimator import Density
 from tenfold.base.one_pass import OnePass
 from tenfold.core import ops
@@ -18,6 +19,7 @@ from tenfold.core.memory import check_memory
 from tenfold.core.numbers import column_name
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Moments, Spread
+from tenfold.distributions.gaussian import MultivariateGaussian
 from tenfold.solve.columns import check_magnitude
 from tenfold.solve.whitening import NEARLY_SINGULAR, ROUNDING, SINGULAR, shrunk, whiten
 
@@ -119,6 +121,11 @@ class GaussianDensity(Density, OnePass):
         warn(
             f"GaussianDensity: the covariance is {state}, as {why}: raise shrinkage or reg_covar, or drop columns", Degenerate, stacklevel=2
         )
+
+    def distribution(self) -> MultivariateGaussian:
+        """The fitted Gaussian as a value: its marginals, conditionals, entropy and divergence from others."""
+        check.check_fitted(self)
+        return MultivariateGaussian(self.mean_, self.covariance_, allow_singular=True)
 
     def _log_density(self, X: Any) -> Array:
         constant, mean, A = np.array([self.constant_]), self.mean_[None], self.whitening_[None]
