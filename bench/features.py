@@ -47,6 +47,33 @@ def selected(library: str, make_selector: Callable[[Any, Any], Any]) -> Run:
     return run
 
 
+def two_tables(n: int, seed: int) -> Data:
+    """Two columns, and two that are them with noise."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, 2))
+    return {"X": X, "Y": X + rng.normal(size=(n, 2))}
+
+
+def shared_by_tenfold(data: Data, meter: Meter) -> Quality:
+    estimate = import_module("tenfold.distributions").estimate_mutual_information
+    return {"nats": meter.fit(estimate, data["X"], data["Y"], base=np.e)}
+
+
+def shared_by_scipy(data: Data, meter: Meter) -> Quality:
+    """Kraskov's estimate by SciPy's trees, in a few lines, as it is done in notebooks."""
+    from scipy.spatial import cKDTree
+    from scipy.special import digamma
+
+    def estimate(X: Any, Y: Any) -> float:
+        X, Y = X / X.std(axis=0), Y / Y.std(axis=0)
+        both = np.column_stack([X, Y])
+        radius = np.nextafter(cKDTree(both).query(both, k=[4], p=np.inf)[0][:, 0], 0)
+        near = [cKDTree(one).query_ball_point(one, radius, p=np.inf, return_length=True) for one in (X, Y)]
+        return float(digamma(len(X)) + digamma(3) - digamma(near[0]).mean() - digamma(near[1]).mean())
+
+    return {"nats": meter.fit(estimate, data["X"], data["Y"])}
+
+
 def pair(title: str, make_run: Callable[[str], Run], slow: bool = False) -> tuple[Contender, ...]:
     return (
         Contender(f"tenfold {title}", "tenfold", make_run("tenfold"), "tenfold"),
@@ -69,6 +96,16 @@ CHI_SQUARE = _of_columns("chi2", "chi-square of each column against 3 classes, 1
 INFORMATION = _of_columns(
     "mutual_info_classif", "mutual information of numbers and 3 classes by neighbours, 20k x 20", 20_000, 20, random_state=0
 )
+SHARED = Workload(
+    name="information_of_rows",
+    about="mutual information of two tables of 2 columns each by neighbours, 50k rows",
+    make=lambda shrink: two_tables(make.shrunk(50_000, shrink), seed=98),
+    contenders=(
+        Contender("tenfold estimate", "tenfold", shared_by_tenfold, "tenfold"),
+        Contender("scipy trees", "scipy", shared_by_scipy),
+    ),
+    judgement=Judgement("nats", higher=True, tolerance=1e-8),
+)
 ELIMINATION = Workload(
     name="rfecv_ridge",
     about="recursive elimination of columns by ridge, their number by 5 folds, 20k x 40",
@@ -84,4 +121,4 @@ SEQUENTIAL = Workload(
     judgement=Judgement("R2", higher=True, tolerance=1e-6),
 )
 
-WORKLOADS = (ANOVA, CHI_SQUARE, INFORMATION, ELIMINATION, SEQUENTIAL)
+WORKLOADS = (ANOVA, CHI_SQUARE, INFORMATION, SHARED, ELIMINATION, SEQUENTIAL)
