@@ -9,7 +9,7 @@ import pytest
 
 import tenfold
 from tenfold.core.data import Array
-from tenfold.core.errors import BadInput, BadParameter
+from tenfold.core.errors import BadInput, BadParameter, Degenerate
 from tenfold.solve.bins import cost, quartiles
 from tenfold.solve.columns import Ranges
 
@@ -62,10 +62,12 @@ def test_of_all_numbers_of_bins_the_best_is_chosen(rule: str, brute: Any) -> Non
     x = X[::4, 0]
     every = [brute(x, np.linspace(x.min(), x.max(), m + 1)) for m in range(1, 51)]
     counts = [np.histogram(x, m)[0] for m in range(1, 51)]
-    found = [cost(rule, 200, (c**2).sum(), len(c), np.ptp(x) / len(c)) for c in counts]  # type: ignore[arg-type]
-    np.testing.assert_allclose(found, every, rtol=1e-10)
+    found = cost(rule, 200, np.array([(c**2).sum() for c in counts]), np.arange(1, 51))
+    np.testing.assert_allclose(found, np.array(every) * np.ptp(x) ** (2 if rule == "shimazaki" else 1), rtol=1e-10)
     assert tenfold.Histogram(rule).fit(x[:, None]).n_bins_.tolist() == [1 + np.argmin(every)]
     of_two = tenfold.Histogram(rule).fit(XY)
+    for unit in (1e-140, 1e55):
+        assert np.array_equal(tenfold.Histogram(rule).fit(XY * unit).n_bins_, of_two.n_bins_)
     assert (of_two.n_bins_ > 2).all() and of_two.score(XY) > tenfold.Histogram(2).fit(XY).score(XY)
 
 
@@ -125,6 +127,8 @@ def test_columns_that_hardly_vary() -> None:
             assert model.edges_[0][0] < value < model.edges_[0][-1]
     one_off = np.nextafter(1e8, 2e8)
     assert tenfold.Histogram(50).fit([[1e8], [one_off]]).n_bins_.tolist() == [1]  # no number lies between
+    with pytest.warns(Degenerate, match="column 0 of X are too small to be squared"):
+        assert tenfold.Histogram().fit(X * 1e-200).n_bins_ == [1]
     half = np.append(np.zeros(80), np.arange(20))[:, None]  # quartiles that are one value: scott's rule
     assert tenfold.Histogram("fd").fit(half).n_bins_ == tenfold.Histogram("scott").fit(half).n_bins_
 
@@ -134,6 +138,8 @@ def test_what_is_refused() -> None:
     for bins in ("scott", "fd", "cv", 3):
         with pytest.raises(BadInput, match=r"cells in 50 columns would be empty nearly everywhere: give fewer columns"):
             tenfold.Histogram(bins).fit(wide)
+    with pytest.raises(BadInput, match=r"= 10\^1505.1 cells in 5000 columns"):
+        tenfold.Histogram(2).fit(RNG.normal(size=(20, 5000)))
     with pytest.raises(BadInput, match=r"column 0 of X would have .* bins by the rule 'fd', because a few values lie far"):
         tenfold.Histogram("fd").fit(np.append(RNG.normal(size=100), 1e9)[:, None])
     with pytest.raises(BadInput, match="no row of X lies between 100 and 200"):

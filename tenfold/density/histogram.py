@@ -19,7 +19,7 @@ from tenfold.core.learning import Learner, NoRows, through
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Keyed, Stats
 from tenfold.solve.bins import MOST_BINS, RULES, column_bins, cost, edges_of, ends, most_bins
-from tenfold.solve.columns import Ranges
+from tenfold.solve.columns import Ranges, check_magnitude
 
 MOST_CELLS = 1 << 30  # of a grid: with more, nearly all of them would be empty, however many rows there are
 SCALES = 2.0 ** np.arange(-1.5, 1.75, 0.5)  # of scott's widths: grids of several columns among which shimazaki and cv choose
@@ -111,6 +111,7 @@ class Histogram(Density, Estimator):
     def _ruled(self, ranges: Ranges, p: int) -> Learner[Array]:
         """Numbers of bins by a rule."""
         names = vars(self).get("feature_names_in_")
+        check_magnitude(ranges.spread.mean.T, ranges.spread.scatter.T, names)
         if p == 1 or self.bins in ("scott", "fd"):
             return (yield from column_bins(self.bins, ranges, p, names))
         shape = (yield from column_bins("scott", ranges, p, names)).astype(np.float64)
@@ -121,8 +122,7 @@ class Histogram(Density, Estimator):
         found = yield partial(_count_grids, low=low, high=high, grids=grids)
         squares = np.array([float((found[one].weight ** 2).sum()) for one in map(tuple, grids.tolist())])
         cells = np.prod(grids, axis=1)
-        costs = cost(self.bins, ranges.spread.weight[0], squares, cells, np.prod(high - low) / cells)
-        return np.asarray(grids[costs.argmin()])
+        return np.asarray(grids[cost(self.bins, ranges.spread.weight[0], squares, cells).argmin()])
 
     # --- parameters ---
 
@@ -310,8 +310,8 @@ def _check_cells(numbers: Array) -> None:
         columns = len(numbers)
         shown = " x ".join(str(int(one)) for one in numbers[:4]) + (" x ..." if columns > 4 else "")
         raise BadInput(
-            f"Histogram: a grid of {shown} = {cells:.3g} cells in {columns} columns would be empty nearly everywhere: give fewer columns "
-            "or bins, or take a density without a grid, as GaussianMixture"
+            f"Histogram: a grid of {shown} = 10^{math.log10(cells):.1f} cells in {columns} columns would be empty nearly everywhere: give "
+            "fewer columns or bins, or take a density without a grid, as GaussianMixture"
         )
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.special import gammaln
 
 from tenfold.base import check
+from tenfold.core import ops
 from tenfold.core.data import Array
 from tenfold.core.errors import BadParameter
 from tenfold.core.learned import learned
@@ -142,13 +143,19 @@ class MixedNB(MixedColumns):
         return dict(theta_=theta, var_=var)
 
     def _log_numbers(self, numbers: Array, kinds: list[str]) -> Any:
+        at = places(kinds, *NUMBERS)
         scores = np.zeros((len(numbers), len(self.classes_)))
-        for i, j in enumerate(places(kinds, *NUMBERS)):
-            x, theta = numbers[:, i, None], self.theta_[:, j]
-            if kinds[j] == "gaussian":
-                var = self.var_[:, j]
+        whole = [i for i, j in enumerate(at) if kinds[j] == "gaussian" and not np.isnan(numbers[:, i]).any()]
+        if whole:  # all at once
+            columns = [at[i] for i in whole]
+            theta, var = (np.ascontiguousarray(one[:, columns]) for one in (self.theta_, self.var_))
+            scores += ops.spread_scores(np.ascontiguousarray(numbers[:, whole]), theta, 1 / var, -0.5 * (LOG_2PI + np.log(var)).sum(axis=1))
+        for i in sorted(set(range(len(at))) - set(whole)):
+            x, theta = numbers[:, i, None], self.theta_[:, at[i]]
+            if kinds[at[i]] == "gaussian":
+                var = self.var_[:, at[i]]
                 found = -0.5 * (LOG_2PI + np.log(var) + (x - theta) ** 2 / var)
-            elif kinds[j] == "bernoulli":
+            elif kinds[at[i]] == "bernoulli":
                 found = np.where(x > 0, log(theta), log(1 - theta))
             else:
                 found = x * log(theta) - theta - gammaln(x + 1)

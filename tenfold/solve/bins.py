@@ -59,7 +59,7 @@ def column_bins(rule: str, ranges: Ranges, d: int = 1, names: Any = None, cap: i
         weight = ranges.spread.weight
         tried = int(np.clip(2 * np.sqrt(weight.max()), *LADDER))
         ladder: Ladder = yield partial(Ladder.of, low=low, high=high, most=min(tried, cap or tried))
-        found = ladder.best(rule, weight, high - low)
+        found = ladder.best(rule, weight)
     else:
         width = yield from _widths(rule, ranges, d)
         with np.errstate(over="ignore"):
@@ -90,14 +90,15 @@ def _widths(rule: str, ranges: Ranges, d: int) -> Learner[Array]:
     return np.asarray(np.where(apart > 0, 2 * apart * shrinks, scott))
 
 
-def cost(rule: str, n: Array, squares: Array, cells: Array, volume: Array) -> Array:
-    """What shimazaki and cv minimise, for grids of so many cells of the same volume, `squares` the sum of the squared counts of each."""
+def cost(rule: str, n: float, squares: Array, cells: Array) -> Array:
+    """What shimazaki and cv minimise, for grids of so many equal cells, `squares` the sum of the squared counts of each; the unit of
+    volumes is the whole range, which changes no choice, and neither overflows nor vanishes."""
     if rule == "shimazaki":
         mean = n / cells
-        return np.asarray((2 * mean - (squares / cells - mean**2)) / volume**2)
+        return np.asarray((2 * mean - (squares / cells - mean**2)) * cells**2.0)
     if n <= 1:
         return np.asarray(cells, dtype=np.float64)  # nothing is left to estimate by: one bin
-    return np.asarray((2 - (n + 1) * squares / n**2) / ((n - 1) * volume))
+    return np.asarray((2 - (n + 1) * squares / n**2) / (n - 1) * cells)
 
 
 @dataclass(slots=True)
@@ -124,11 +125,11 @@ class Ladder(Stats):
     def __add__(self, other: Ladder) -> Ladder:
         return Ladder(self.counts + other.counts, self.most)
 
-    def best(self, rule: str, weight: Array, span: Array) -> Array:
+    def best(self, rule: str, weight: Array) -> Array:
         """The number of bins of least cost of each column; of equal ones the smallest."""
         cells = np.arange(1, self.most + 1)
         squares = np.add.reduceat(self.counts**2, np.cumsum(cells) - cells, axis=1)
-        return np.array([cells[cost(rule, n, s, cells, wide / cells).argmin()] for n, s, wide in zip(weight, squares, span, strict=True)])
+        return np.array([cells[cost(rule, n, own, cells).argmin()] for n, own in zip(weight, squares, strict=True)])
 
 
 # --- quartiles, exactly, from rows that are nowhere kept ---
