@@ -104,6 +104,8 @@ CLASSIFIERS: dict[str, Callable[[], Any]] = {
     "mixture of 4": lambda: BayesClassifier(tenfold.GaussianMixture(4, random_state=0)),
     "histogram": lambda: BayesClassifier(tenfold.Histogram()),
     "density tree": lambda: BayesClassifier(tenfold.DensityTree()),
+    "density forest": lambda: BayesClassifier(tenfold.DensityForest(random_state=0)),
+    "neighbours": lambda: BayesClassifier(tenfold.NeighborDensity("cv")),
 }
 
 

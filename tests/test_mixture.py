@@ -216,8 +216,11 @@ def test_spare_components_fade() -> None:
 
 
 def test_what_is_told() -> None:
+    narrow = np.concatenate([np.zeros((20, 2)), IRIS[:, :2]])
     with pytest.warns(Degenerate, match="collapsed"):
-        tenfold.GaussianMixture(2, random_state=0).fit(np.concatenate([np.zeros((20, 2)), IRIS[:, :2]]))
+        tenfold.GaussianMixture(2, random_state=0).fit(narrow)
+    for kind in ("full", "diag"):  # the remedy that is named
+        tenfold.GaussianMixture(2, covariance_type=kind, random_state=0, reg_covar=0.1).fit(narrow)
     with pytest.warns(NotConverged, match="max_iter=1"):
         tenfold.GaussianMixture(3, random_state=0, max_iter=1).fit(IRIS)
     with pytest.raises(BadInput, match="fewer components"):

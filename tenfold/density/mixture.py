@@ -8,7 +8,7 @@ import numpy as np
 
 from tenfold.core.data import Array
 from tenfold.core.errors import BadParameter, Degenerate, warn
-from tenfold.core.params import KW_ONLY, estimator, param
+from tenfold.core.params import KW_ONLY, domains, estimator, param
 from tenfold.core.stats import Centred
 from tenfold.density import shapes
 from tenfold.density.components import Components, Responsibilities, ill_defined
@@ -17,6 +17,7 @@ from tenfold.solve.linalg import cholesky
 
 NO_ROWS = 10 * np.finfo(np.float64).eps  # weight of a component without rows: it stays a component
 COLLAPSED = 2.0  # a variance of no more than so many times reg_covar is made of that
+HELD_UP = 0.01  # a reg_covar above its default, of such a share of the variance of the columns or more, is there to hold variances up
 
 
 @estimator
@@ -121,7 +122,7 @@ class GaussianMixture(Mixture):
     def _told(self, model: Components) -> dict[str, Any]:
         factors = held(model.roots, self.covariance_type)
         narrow = [k for k, root in enumerate(model.roots) if self.reg_covar and is_narrow(root, COLLAPSED * self.reg_covar)]
-        if len(narrow):
+        if len(narrow) and not self._holds_up(model):
             one = narrow[0]
             others = f", and {len(narrow) - 1} more" if len(narrow) > 1 else ""
             warn(
@@ -134,6 +135,14 @@ class GaussianMixture(Mixture):
         return dict(
             weights_=model.shares, means_=model.means, covariances_=inverse(factors, self.covariance_type), precisions_cholesky_=factors
         )
+
+    def _holds_up(self, model: Components) -> bool:
+        """Whether reg_covar was raised to a part of the variance of the columns, about its mean over all rows and columns."""
+        if self.reg_covar <= domains(self)["reg_covar"].default:
+            return False
+        own = 1.0 / model.roots**2 if model.roots.ndim == 2 else (np.linalg.inv(model.roots) ** 2).sum(axis=1)
+        apart = model.means - model.shares @ model.means
+        return bool(self.reg_covar >= HELD_UP * float(np.mean(model.shares @ (own + apart**2))))
 
     def _components(self) -> Components:
         roots = spread_roots(self.precisions_cholesky_, self.covariance_type, *self.means_.shape)

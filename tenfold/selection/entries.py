@@ -40,6 +40,9 @@ KERNELS: list[tuple[str, float, int, float, bool]] = [
     ("many wide kernels", 0.8, 1000, 2.0, False),
     ("many kernels of ranks", 0.8, 1000, 1.0, True),
 ]
+PARTS = (2, 4)  # Gaussians of each class
+PART_ROWS = 8  # of each class on average, for each of the fewest
+CURVED = 100  # columns of the matrix up to which classes have several covariances
 NEIGHBORS = (1, 2, 3, 5, 8, 12, 20, 32, 50, 80)
 HEAVY, VERY_HEAVY = 3e8, 3e10  # rows × columns² × classes², from where fewer values of C are tried
 
@@ -204,6 +207,18 @@ def neighbors(shape: Shape) -> list[Entry]:
     learner = tenfold.KNeighborsClassifier if shape.classes else tenfold.KNeighborsRegressor
     path = ("n_neighbors", ks, "k")
     return [Entry("nearest neighbours", learner(weights="epanechnikov"), 4, *path, kind="neighbours", seconds=seconds)]
+
+
+def densities(shape: Shape) -> list[Entry]:
+    """Bayes' rule over the density of each class: some Gaussians, held back by a part of the unit of the columns."""
+    n, p, K = shape.rows, shape.width, shape.classes
+    parts = tuple(k for k in PARTS if k * PART_ROWS * K <= n * LEAST_TRAINED)
+    if not K or not parts or p > CURVED:
+        return []
+    mixture = tenfold.GaussianMixture(reg_covar=0.2, tol=1e-2, max_iter=60, random_state=0)
+    path = ("density__n_components", parts, "parts")
+    seconds = 2e-3 * K * len(parts) + sum(parts) * 20 * _pass_seconds(n, p)
+    return [Entry("mixture discriminant", tenfold.BayesClassifier(mixture), 5, *path, kind="quadratic", seconds=seconds)]
 
 
 # --- about how long a fit takes, in seconds on one core; from measurements ---

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 
-from tenfold.selection.entries import Entry, Shape, bases, neighbors, simple
+from tenfold.selection.entries import Entry, Shape, bases, densities, neighbors, simple
 from tenfold.selection.tree_entries import boosted, forests
 
 CLASS_ORDER = (
@@ -26,6 +26,7 @@ CLASS_ORDER = (
     "logistic regression of many kernels",
     "quadratic discriminant",
     "nearest neighbours",
+    "mixture discriminant",
     "boosted trees of 31 leaves, half of the columns",
     "discriminant of many kernels",
     "logistic regression of products",
@@ -86,7 +87,8 @@ def portfolio(
     `spread`.
     """
     shape = Shape(role, rows, columns, classes, width or columns, categories, lowest, skewed, spread)
-    found = {entry.title: entry for entry in (*simple(shape), *bases(shape), *neighbors(shape), *forests(shape), *boosted(shape))}
+    by_numbers = (*simple(shape), *bases(shape), *neighbors(shape), *densities(shape))
+    found = {entry.title: entry for entry in (*by_numbers, *forests(shape), *boosted(shape))}
     order = CLASS_ORDER if classes else NUMBER_ORDER
     place: dict[str, float] = {title: number for number, title in enumerate(order)}
     if shape.width * WIDE > rows:

@@ -38,7 +38,7 @@ def refit(race: Race, task: Task, coder: TableCoder, mix: Mix) -> Any:
 def _fitted(member: Any, setting: Setting, source: Source) -> Any:
     """A member with the value of its setting; behind transformers rows pass through them once, as in the race."""
     name = setting.family.name
-    if name is None or "__" not in name:
+    if name is None or not isinstance(setting.family.learner, tenfold.Pipeline):
         return member._fit(source)
     return member._fit_values(source, name, [setting.family.values[setting.k]])[0]
 
