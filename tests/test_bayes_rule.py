@@ -56,7 +56,7 @@ def test_triangles() -> None:
 
 
 def test_the_example(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
-    numbers = runpy.run_path(str(EXAMPLE))["main"]([str(tmp_path / "picture.png"), "--trials", "120"])
+    numbers = runpy.run_path(str(EXAMPLE))["main"]([str(tmp_path / "picture.png"), "--trials", "40"])
     assert numbers["red"] == pytest.approx(2 / 7) and numbers["bayes"] == pytest.approx(0.25, abs=1e-9)
     assert abs(numbers["nearest"] - 0.35) < 0.04 and abs(numbers["many"] - 1 / 3) < 0.03
     assert (tmp_path / "picture.png").read_bytes().startswith(b"\x89PNG")

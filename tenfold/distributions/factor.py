@@ -10,7 +10,15 @@ from scipy.linalg import qr, solve_triangular
 from tenfold.core.data import Array
 from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.threads import patiently
-from tenfold.solve.linalg import SINGULAR, cholesky, eigh, invert_triangle, reciprocal_condition, rounding
+from tenfold.solve.linalg import (
+    SINGULAR,
+    cholesky,
+    eigh,
+    invert_triangle,
+    reciprocal_condition,
+    rounding,
+    whitened_squares,
+)
 
 DEPENDENT = 1e-10  # what is left of a row of unit length that others explain
 OFF = float(np.sqrt(np.finfo(float).eps))  # a point so far from a plane, relative to its size, is not on it
@@ -40,7 +48,7 @@ class Factor:
             L = cholesky(scaled)
             if L is not None and reciprocal_condition(scaled, L) > SINGULAR:
                 volume = float(np.log(np.diagonal(L)).sum() + np.log(unit).sum())
-                return cls(unit[:, None] * L, invert_triangle(L).T / unit[:, None], volume)
+                return cls(unit[:, None] * L, np.ascontiguousarray(invert_triangle(L).T / unit[:, None]), volume)
         elif C[unit == 0].any():
             j = int((C != 0).any(axis=1)[unit == 0].argmax())
             raise BadParameter(f"{place}: column {np.flatnonzero(unit == 0)[j]} has no variance, but covariances with others")
@@ -76,11 +84,12 @@ class Factor:
         """z = (x − m) R of rows x − m."""
         return np.asarray(apart @ self.root)
 
-    def squares(self, apart: Array, size: Array) -> Array:
-        """The squared Mahalanobis distance of rows x − m; infinite off the plane of a singular covariance. size: of the mean."""
-        z = self.whitened(apart)
-        found = np.einsum("ij,ij->i", z, z)
-        return found if self.rank == len(self.spread) else np.where(self.off(apart, z, size), np.inf, found)
+    def squares(self, X: Array, mean: Array) -> Array:
+        """The squared Mahalanobis distance of rows from the mean; infinite off the plane of a singular covariance."""
+        if self.rank == len(self.spread):
+            return whitened_squares(np.ascontiguousarray(X), mean[None], self.root[None])[:, 0]
+        z = self.whitened(X - mean)
+        return np.where(self.off(X - mean, z, mean), np.inf, np.einsum("ij,ij->i", z, z))
 
     def off(self, apart: Array, z: Array, size: Array) -> Array:
         """Which rows x − m = A z are not."""

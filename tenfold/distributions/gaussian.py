@@ -79,12 +79,12 @@ class MultivariateGaussian(Distribution):
         """−½ (x − m)ᵀ C⁻¹ (x − m) − ½ log det(2π C) of each point."""
         X, shape = points(self, x, len(self.mean))
         constant = 0.5 * self.factor.rank * LOG_2PI + self.factor.log_volume
-        return (-0.5 * self.factor.squares(X - self.mean, self.mean) - constant).reshape(shape)[()]
+        return (-0.5 * self.factor.squares(X, self.mean) - constant).reshape(shape)[()]
 
     def mahalanobis(self, x: Any) -> Any:
         """√((x − m)ᵀ C⁻¹ (x − m)) of each point: how many standard deviations it is away."""
         X, shape = points(self, x, len(self.mean))
-        return np.sqrt(self.factor.squares(X - self.mean, self.mean)).reshape(shape)[()]
+        return np.sqrt(self.factor.squares(X, self.mean)).reshape(shape)[()]
 
     def cdf(self, x: Any) -> Any:
         """P(X ≤ x), of one column."""

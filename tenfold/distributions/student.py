@@ -57,7 +57,7 @@ class MultivariateT(Distribution):
         """The logarithm of the density at each point."""
         X, shape = points(self, x, len(self.mean))
         nu, p = self.degrees_of_freedom, len(self.mean)
-        found = self._log_constant() - 0.5 * (nu + p) * np.log1p(self.factor.squares(X - self.mean, self.mean) / nu)
+        found = self._log_constant() - 0.5 * (nu + p) * np.log1p(self.factor.squares(X, self.mean) / nu)
         return found.reshape(shape)[()]
 
     def _log_constant(self) -> float:
