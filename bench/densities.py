@@ -59,4 +59,60 @@ GMM_FULL = Workload(
     judgement=Judgement("log likelihood", higher=True, tolerance=1e-6),
 )
 
-WORKLOADS = (GMM_FULL,)
+
+# --- kernel densities ---
+
+EXACT = 1e-10  # errors below count as this: no statistic could feel them
+
+
+def _whitened(n: int, d: int) -> Data:
+    """Five blobs, whitened, so that the kernels of all contenders are the same; densities at 200 queries by all pairs."""
+    rng = np.random.default_rng(70 + d)
+    centers = rng.normal(0, 2, (5, d))
+    Z = centers[rng.integers(0, 5, n + n // 10)] + rng.standard_normal((n + n // 10, d))
+    root = np.linalg.cholesky(np.atleast_2d(np.cov(Z[:n].T)))
+    Z = np.ascontiguousarray(np.linalg.solve(root, (Z - Z[:n].mean(axis=0)).T).T)
+    X, Xt, h = Z[:n].copy(), Z[n:].copy(), n ** (-1 / (d + 4))
+    squares = np.stack([((X - q) ** 2).sum(axis=1) for q in Xt[:200]])
+    exact = np.exp(-squares / (2 * h * h)).mean(axis=1) / (2 * np.pi * h * h) ** (d / 2)
+    return {"X": X, "Xt": Xt, "h": np.array([h]), "exact": exact}
+
+
+def _off(data: Data, densities: Any) -> Quality:
+    error = np.abs(densities[: len(data["exact"])] / data["exact"] - 1)
+    return {"error": max(float(error.max()), EXACT), "max error": float(error.max()), "median error": float(np.median(error))}
+
+
+def _kernel(module: str, **parameters: Any) -> Any:
+    def run(data: Data, meter: Meter) -> Quality:
+        import importlib
+
+        model = importlib.import_module(module).KernelDensity(bandwidth=float(data["h"][0]), **parameters)
+        return _off(data, np.exp(meter.fit(lambda: model.fit(data["X"]).score_samples(data["Xt"]))))
+
+    return run
+
+
+def _scipy(data: Data, meter: Meter) -> Quality:
+    from scipy.stats import gaussian_kde
+
+    return _off(data, meter.fit(lambda: gaussian_kde(data["X"].T, bw_method=float(data["h"][0]))(data["Xt"].T)))
+
+
+def _kde(d: int) -> Workload:
+    return Workload(
+        name=f"kde_d{d}",
+        about=f"kernel density, 100k rows x {d}, 10k queries: five blobs, Gaussian kernel, Scott's bandwidth; fit and densities",
+        make=lambda shrink: _whitened(make.shrunk(100_000, shrink), d),
+        contenders=(
+            Contender("tenfold KernelDensity", "tenfold", _kernel("tenfold"), "tenfold"),
+            Contender("tenfold rtol=1e-4", "tenfold", _kernel("tenfold", rtol=1e-4), "reference"),
+            Contender("scipy gaussian_kde", "scipy", _scipy),
+            Contender("sklearn rtol=1e-4", "sklearn", _kernel("sklearn.neighbors", rtol=1e-4)),
+            Contender("sklearn KernelDensity", "sklearn", _kernel("sklearn.neighbors"), slow=True),
+        ),
+        judgement=Judgement("error", higher=False, tolerance=1e-9),
+    )
+
+
+WORKLOADS = (GMM_FULL, _kde(1), _kde(2), _kde(5))
