@@ -70,7 +70,7 @@ def test_the_tail_is_that_of_the_law_whatever_the_lowest_rows_are() -> None:
         tail = tail_of(NullLaw.of(scores, None))
         assert tail is not None
         at = -0.5 * chi2(4).ppf([0.99, 0.999, 0.9999])
-        np.testing.assert_allclose(tail.below(at), [0.01, 0.001, 0.0001], rtol=1.0)
+        np.testing.assert_allclose(tail.below(at), [0.01, 0.001, 0.0001], rtol=2.0)
     heavy = tail_of(NullLaw.of(-genpareto(0.5).rvs(20_000, random_state=rng), None))
     assert heavy is not None and heavy.shape == pytest.approx(0.5, abs=0.2)
     assert heavy.below(np.array([heavy.quantile(1e-5)])) == pytest.approx(1e-5)

@@ -84,7 +84,7 @@ class Groups:
 
 def groups_of(file: Path, clusters: int | None, columns: list[str], without: list[str], rows: int | None, seed: int) -> Groups:
     """Read, prepare, count and describe."""
-    table = _chosen(Table(read_sample(file, rows, seed)), columns, without)
+    table = chosen(Table(read_sample(file, rows, seed)), columns, without)
     if not table.values.width:
         raise BadInput(f"no column of {table.raw.name} is left to group rows by: tenfold check shows what its columns hold")
     prepare = tenfold.Prepare("neighbors", most_words=0).fit(table)
@@ -104,12 +104,12 @@ def groups_of(file: Path, clusters: int | None, columns: list[str], without: lis
     return Groups(table, prepare, choice, clusters, _described(table, prepare, labels, k, found), found, model, Cloud.of(Z, labels, seed))
 
 
-def _chosen(table: Table, columns: list[str], without: list[str]) -> Table:
+def chosen(table: Table, columns: list[str], without: list[str]) -> Table:
     """The columns that are wanted."""
     wanted = table.select(_names(columns, table)) if columns else table
     left = wanted.drop(_names(without, wanted)) if without else wanted
     if not left.width:
-        raise BadParameter("--without: no column is left to group rows by")
+        raise BadParameter("--without: no column is left to go by")
     return left
 
 

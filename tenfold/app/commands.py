@@ -27,6 +27,7 @@ from tenfold.app.predict import predict_command
 from tenfold.app.promise import estimate_command
 from tenfold.app.report import report_command
 from tenfold.app.select import demo_command, select_command
+from tenfold.app.unusual import unusual_command
 from tenfold.app.watch import watch_command
 
 Command = tuple[str, Callable[..., int], str]  # its name, what it does, and that in one line
@@ -51,6 +52,7 @@ COMMANDS: dict[str, tuple[Command, ...]] = {  # by purpose, in the order of the 
     "Look at a table": (
         ("check", check_command, "A table as it is read: kinds, missing values, warnings."),
         ("cluster", cluster_command, "The groups of a table: how many, and what sets them apart."),
+        ("unusual", unusual_command, "The rows that are unlike the others, at a stated rate, and why."),
         ("data", data_command, "Tables that are included."),
     ),
     "Look around": (

@@ -10,6 +10,7 @@ import typer
 from tenfold.app.cluster_run import open_model
 from tenfold.app.failures import print_message
 from tenfold.app.options import Cost, NewRows
+from tenfold.app.unusual_run import open_rarity
 from tenfold.app.words import clean, counted
 from tenfold.core.errors import BadFile, BadParameter
 from tenfold.selection.decisions import decide_by
@@ -19,7 +20,7 @@ from tenfold.selection.unlike import Unlike
 
 
 def predict_command(
-    folder: Annotated[Path, typer.Argument(metavar="RUN", help="a folder made by tenfold select, fit or cluster")],
+    folder: Annotated[Path, typer.Argument(metavar="RUN", help="a folder made by tenfold select, fit, cluster or unusual")],
     file: NewRows,
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help=".csv, .tsv, .parquet or .jsonl; standard output if not given")
@@ -33,7 +34,8 @@ def predict_command(
     ] = False,
     cost: Cost = None,
 ) -> int:
-    """Predictions for the rows of a file: the class with its probabilities, the number with its range, or the number of the group.
+    """Predictions for the rows of a file: the class with its probabilities, the number with its range, the number of the group, or
+    how usual the row is (its p-value).
 
     Rows that look unlike the training table (levels that are new, numbers outside the range that was seen) are told on standard error.
     Large files are read in parts; the predictions are written whole or not at all. With --cost the class of least expected cost is
@@ -45,7 +47,7 @@ def predict_command(
         raise BadParameter(f"--out {out} is the table itself: choose another name for the predictions")
     if out is not None:
         check_format(out)
-    model, looked = open_model(folder), Unlike(sketch_of(folder))
+    model, looked = open_rarity(folder) or open_model(folder), Unlike(sketch_of(folder))
     if cost is not None:
         decide_by(model, cost, (record_of(folder).get("settings") or {}).get("positive"))
     if mark and not looked.sketched:

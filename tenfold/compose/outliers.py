@@ -37,8 +37,8 @@ class OutlierDetector(OfMember, Detector, Estimator):
                 density, or any score that is high for usual rows, and s₋ᵢ that of a fit without the fold of row i
     Objective   the density's own
     Algorithm   a cross-validation of the density; its held-out scores are the law of the score among usual rows. calibration="tail":
-                the rows of the fit may hold outliers themselves; then the lowest fifth of the law is a generalised Pareto tail, fitted
-                without looking where the lowest 2 % lie
+                the rows of the fit may hold outliers themselves; then p is at most what a generalised Pareto tail says, fitted to the
+                lowest quarter of the held-out scores without looking at the lowest 3 %
     Cost        a cross-validation of the density; the rows are kept while it is fitted
     Fails when  rows are fewer than 1 / rate − 1 ("rows": told, nothing is flagged; "tail" goes on beyond them); usual rows to come
                 are of another law than those of the fit
@@ -50,7 +50,7 @@ class OutlierDetector(OfMember, Detector, Estimator):
     >>> X = np.random.default_rng(0).normal(size=(500, 2)) @ [[1, 1], [0, 0.2]]
     >>> model = tenfold.OutlierDetector(tenfold.GaussianMixture()).fit(X)
     >>> model.predict([[1, 1], [1, -1]]).tolist(), model.pvalues([[1, 1], [1, -1]]).round(3).tolist()
-    ([1, -1], [0.655, 0.002])
+    ([1, -1], [0.543, 0.002])
     """
 
     density_: Any = learned("learner", "the density of all rows")

@@ -9,10 +9,10 @@ import numpy as np
 
 from tenfold.core.data import Array
 
-BEGIN = 0.2  # the tail: so many of the rows, the least usual ones
-DOUBTFUL = 0.02  # of them, so many may be outliers themselves: the fit does not look at them
+BEGIN = 0.25  # the tail: so many of the rows, the least usual ones
+DOUBTFUL = 0.03  # of them, so many may be outliers themselves: the fit does not look at them
 LEAST = 10  # rows in a tail that a shape is fitted to
-SPREAD_OF_SHAPE = 0.5  # a shape is zero (the tail of a Gaussian) but for a normal deviation of this size: rows of a tail are few
+SPREAD_OF_SHAPE = 1.0  # a shape is zero (the tail of a Gaussian) but for a normal deviation of this size: rows of a tail are few
 GRID, MOST_SHAPE = 80, 1.5
 
 
@@ -54,10 +54,11 @@ class NullLaw:
         return float(self.ends[-1])
 
     def pvalues(self, scores: Array) -> Array:
-        """Of new rows: (1 + weight of usual rows that score no higher) / (1 + weight of all); in a tail as it says."""
+        """Of new rows: (1 + weight of usual rows that score no higher) / (1 + weight of all), or less where a tail says so: outliers among
+        the rows can only add to those that score no higher."""
         below: Array = np.append(0.0, self.ends)[np.searchsorted(self.scores, scores, "right")]
         found = (1 + below) / (1 + self.weight)
-        return found if self.tail is None else np.where(scores < self.tail.start, self.tail.below(scores), found)
+        return found if self.tail is None else np.where(scores < self.tail.start, np.minimum(self.tail.below(scores), found), found)
 
     def own_pvalues(self, scores: Array, weights: Array | None) -> Array:
         """Of the rows themselves, each among all others."""
@@ -69,11 +70,10 @@ class NullLaw:
 
     def threshold(self, rate: float) -> float:
         """Rows that score less have a p-value of at most the rate; −inf where the rows are too few to tell."""
-        if self.tail is not None and rate < self.tail.share:
-            return self.tail.quantile(rate)
+        tail = -np.inf if self.tail is None or rate >= self.tail.share else self.tail.quantile(rate)
         most = rate * (1 + self.weight) * (1 + 1e-12) - 1  # weight of usual rows that may score no higher
         first = min(int(np.searchsorted(self.ends, most, "right")), len(self.scores) - 1)
-        return float(self.scores[first]) if most >= 0 else -np.inf
+        return max(tail, float(self.scores[first]) if most >= 0 else -np.inf)
 
 
 def tail_of(law: NullLaw) -> Tail | None:
@@ -85,7 +85,7 @@ def tail_of(law: NullLaw) -> Tail | None:
     """
     place = int(np.searchsorted(law.ends, BEGIN * law.weight, "right"))
     cut = int(np.searchsorted(law.ends, DOUBTFUL * law.weight, "right"))
-    if place >= len(law.scores) or cut >= place or not np.isfinite(law.scores[cut]):
+    if place >= len(law.scores) or cut >= place or not np.isfinite(law.scores[[cut, place]]).all():
         return None
     start, mass = float(law.scores[place]), np.diff(law.ends[:place], prepend=0.0)[cut:]
     z = start - law.scores[cut:place]

@@ -44,9 +44,9 @@ class Surprises:
         ]
 
 
-def expected_words(name: str, value: str, low: str, high: str) -> str:
+def expected_words(name: str, value: str, low: str, high: str, between: str = "to") -> str:
     """What stands in a cell, and what the others lead to expect."""
-    expected = f"{low} was" if low == high else f"{low} to {high} were"
+    expected = f"{low} was" if low == high else f"{low} {between} {high} were"
     return f"{name} {value} where {expected} expected given the others"
 
 
@@ -105,21 +105,35 @@ def of_any(score: Callable[[Array], Array], X: Array, choices: Array, names: Seq
     gain, low, high = (np.zeros(X.shape) for _ in range(3))
     for j in range(X.shape[1]):
         known = np.unique(choices[:, j])
-        gain[:, j], low[:, j], high[:, j] = along(score, X, [j], known, known[:, None], base, log_density)
+        found = along(score, X, [j], known, known[:, None], base, log_density)
+        gain[:, j], low[:, j], high[:, j] = found.gain, found.low, found.high
     gain[np.isnan(X)] = 0.0  # what is missing costs nothing
     return Surprises(names, X, gain, low, high)
 
 
+@dataclass(frozen=True)
+class Along:
+    """Of one column of a table and each row: the gain, the ends of the expected range, and the cells (n, columns) that fit best."""
+
+    gain: Array
+    low: Array
+    high: Array
+    best: Array
+
+
 def along(
     score: Callable[[Array], Array], X: Array, columns: Sequence[int], values: Array, cells: Array, base: Array, log_density: bool
-) -> tuple[Array, Array, Array]:
-    """The gain and the ends of the expected range of one column of a table, whose values (m), in rising order, are written in several
-    columns of X as cells (m, columns): between two values the cells are between theirs.
+) -> Along:
+    """One column of a table, whose values (m), in rising order, are written in several columns of X as cells (m, columns): between two
+    values the cells are between theirs.
     """
     at = np.broadcast_to(np.arange(len(values), dtype=np.float64), (len(X), len(values)))
-    top = base
+    top, best = base, X[:, list(columns)]
     for fine in (False, True):
-        scores = replaced_scores(score, X, columns, between(cells, at))
+        tried = between(cells, at)
+        scores = replaced_scores(score, X, columns, tried)
+        better = scores.max(axis=1) > top
+        best = np.where(better[:, None], tried[np.arange(len(X)), scores.argmax(axis=1)], best)
         top = np.maximum(top, scores.max(axis=1))
         places = ends_of(at, between(values[:, None], at)[:, :, 0], scores, base, log_density)
         if fine or len(values) < 3:
@@ -127,7 +141,7 @@ def along(
         first, last = np.maximum(np.ceil(places[0]) - 1, 0), np.minimum(np.floor(places[1]) + 1, len(values) - 1)
         at = np.linspace(first, last, FINE, axis=1)
     low, high = (between(values[:, None], one[:, None])[:, 0, 0] for one in places)
-    return gains(base, top), low, high
+    return Along(gains(base, top), low, high, best)
 
 
 def gains(base: Array, top: Array) -> Array:

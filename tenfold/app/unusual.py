@@ -1,0 +1,166 @@
+"""`tenfold unusual`: the rows of a table that are unlike the others, at a stated rate of false alarms, and why."""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+import tenfold
+from tenfold.app.options import KINDS, Columns, JsonResult, QuietFlag, Replace, Rows, columns_of
+from tenfold.app.select import stem_of
+from tenfold.app.unusual_run import (
+    FDR,
+    Law,
+    Tell,
+    Verdict,
+    check_place,
+    judge_file,
+    judged,
+    law_in,
+    law_of,
+    left_out,
+    write_folder,
+    write_table,
+)
+from tenfold.app.words import AsItIs, counted, file_size, short, terminal_width, wrapped
+from tenfold.core.errors import BadParameter
+from tenfold.report.unusual import Picture
+from tenfold.selection.predictions import check_format
+from tenfold.selection.store import MODEL, REPORT, plain
+
+MOST_NOTES = 8
+TINY = 1e-9
+
+
+def unusual_command(
+    file: Annotated[Path, typer.Argument(metavar="FILE", help=f"the table: {KINDS}; or a folder that this command has made")],
+    new: Annotated[Path | None, typer.Option(metavar="FILE", help="judge these rows instead, by what is usual in FILE")] = None,
+    rate: Annotated[float, typer.Option(metavar="RATE", help="share of usual rows that may be flagged")] = 0.01,
+    top: Annotated[int, typer.Option(metavar="N", help="tell so many rows, the most unusual first")] = 20,
+    columns: Annotated[
+        Columns,
+        typer.Option(metavar="COLUMN", help="judge by these columns only; given again or with commas between", autocompletion=columns_of),
+    ] = None,
+    without: Annotated[
+        Columns, typer.Option(metavar="COLUMN", help="leave this column out; may be given again", autocompletion=columns_of)
+    ] = None,
+    out: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="the p-value of every row: .csv, .tsv, .parquet or .jsonl")
+    ] = None,
+    save: Annotated[
+        Path | None, typer.Option(metavar="DIR", help="folder for model and page; FILE's name with -unusual.tenfold if not given")
+    ] = None,
+    rows: Rows = None,
+    seed: Annotated[int, typer.Option(metavar="N", help="the same seed gives the same result")] = 0,
+    quiet: QuietFlag = False,
+    as_json: JsonResult = False,
+    replace: Replace = False,
+) -> int:
+    """Find the rows of a table that are unlike the others, and say which of their cells make them so.
+
+    Numbers, dates, categories and gaps are prepared so that every column counts alike; ids, texts and constants are left out. Of a few
+    densities the one is taken that tells rows best from rows with an exchanged cell. Every row is judged by a density that has not seen
+    it. Its p-value is the share of usual rows that are as unusual; so the rate says how many rows of a table without anything unusual
+    would be flagged all the same. What is saved judges new rows: tenfold unusual customers-unusual.tenfold --new march.csv
+
+    Example:  tenfold unusual customers.csv --out p_values.csv
+    """
+    if not 0 < rate <= 0.5:
+        raise BadParameter(f"--rate {rate:g}: must be above 0 and at most 0.5")
+    if top < 1:
+        raise BadParameter(f"--top {top}: must be at least 1")
+    if seed < 0:
+        raise BadParameter(f"--seed {seed}: must be a whole number of at least 0")
+    if rows is not None and rows < 1:
+        raise BadParameter(f"--rows {rows}: must be at least 1")
+    if out is not None:
+        check_format(out)
+        if any(one is not None and one.exists() and out.exists() and out.samefile(one) for one in (file, new)):
+            raise BadParameter(f"--out {out} is the table itself: choose another name")
+    tell: Tell = (lambda stage: None) if quiet or as_json or not sys.stderr.isatty() else _live
+    if file.is_dir():
+        if new is None:
+            raise BadParameter(f"{file} is a folder: name the rows that are to be judged with --new FILE")
+        law, folder = law_in(file), None
+        verdict = judge_file(law, new, top)
+    else:
+        folder = save or Path(f"{stem_of(file)}-unusual.tenfold")
+        check_place(folder, file, replace)
+        law, table, Z, p_values = law_of(file, columns or [], without or [], rows, rate, seed, tell)
+        tell("reasons")
+        own = judged(law, table, Z, p_values, top)
+        picture = Picture.of(Z, own.p_values, own.unusual, [(row.place, row.number) for row in own.rows], seed)
+        write_folder(folder, law, own, picture, file, seed, _next(folder))
+        verdict = own if new is None else judge_file(law, new, top)
+    tell("")
+    if out is not None:
+        write_table(verdict, out)
+    if as_json:
+        facts = verdict.facts() | dict(score=law.score, tried=law.tried, columns=law.prepare._used, left_out=dict(left_out(law)))
+        print(json.dumps(plain(facts | dict(folder=None if folder is None else str(folder))), ensure_ascii=True))
+        return 0
+    width = terminal_width(sys.stdout)
+    for line in [_verdict(verdict)] if quiet else _lines(law, verdict, folder, out, seed):
+        print("\n".join(wrapped(line, width)))
+    return 0
+
+
+def _live(stage: str) -> None:
+    """One line on a terminal, written over; empty: taken away."""
+    sys.stderr.write(f"\r\x1b[K{short(stage)}{' ...' if stage else ''}")
+    sys.stderr.flush()
+
+
+def _lines(law: Law, verdict: Verdict, folder: Path | None, out: Path | None, seed: int) -> list[str]:
+    raw = verdict.table.raw
+    total = raw.frame.height if raw.height is None else raw.height
+    drawn = "" if raw.drawn is None else f"   {counted(raw.frame.height, 'row')} drawn by chance (--rows N for more or fewer)"
+    used = law.prepare._used
+    names = ", ".join(short(name, 24) for name in used[:8]) + (", ..." if len(used) > 8 else "")
+    left = left_out(law)
+    lines = [f"tenfold {tenfold.__version__}    seed {seed}", ""]
+    lines += [f"READ     {short(raw.name)}   {counted(total, 'row')} x {counted(raw.frame.width, 'column')}   {raw.about}{drawn}"]
+    lines += [f"COLUMNS  {len(used)} used: {names}", *(f"  ! {short(name, 30)}   {note}" for name, note in left[:MOST_NOTES])]
+    tried = [f"{name} {100 * area:.0f} %" for name, area in law.tried.items()]
+    lines += ["", f"SCORE    {law.score}   tells rows from those with an exchanged cell: {', '.join(tried)}"]
+    lines += ["", f"UNUSUAL  {_verdict(verdict)}"]
+    if verdict.sure:
+        sure = f"{verdict.sure:,} of them stand{'s' if verdict.sure == 1 else ''} out so far"
+        lines += [f"         {sure} that at most one in {1 / FDR:.0f} of such is expected to be a false alarm"]
+    for row in verdict.rows:
+        label = "" if row.label is None else f" ({short(row.label, 30)})"
+        words = [one.words for one in row.reasons] or ["no column by itself"]
+        lines += ["", f"  row {row.number:,}{label}   {_p(row.p_value)}", *(f"      {one}" for one in words)]
+    more = int(verdict.unusual.sum()) - len(verdict.rows)
+    lines += ["", f"    and {more:,} more: --top N tells more of them, --out FILE has all"] if more > 0 else []
+    if out is not None:
+        lines += ["", f"WRITTEN  {out}   the p-values of {counted(len(verdict.p_values), 'row')}"]
+    if folder is not None:
+        size = file_size((folder / MODEL).stat().st_size)
+        lines += ["", f"SAVED    {folder}/   model {size}, and a page with pictures: {folder / REPORT}"]
+        lines += [AsItIs(f"{'NEXT    ' if i == 0 else '        '} {one}") for i, one in enumerate(_next(folder))]
+    return lines
+
+
+def _verdict(verdict: Verdict) -> str:
+    """How many, beside what chance would flag."""
+    n, found, expected = len(verdict.p_values), int(verdict.unusual.sum()), verdict.expected
+    chance = f"about {expected:.0f}" if expected >= 0.95 else "not one"
+    usual = "without anything unusual" if found else "of that size"
+    return f"{found:,} of {counted(n, 'row')} at a rate of {verdict.rate:g}; {chance} would be flagged in a table {usual}"
+
+
+def _p(value: float) -> str:
+    """A p-value; how small a tiny one is, nobody knows."""
+    return f"p = {value:.2g}" if value >= TINY else f"p under {TINY:g}"
+
+
+def _next(folder: Path) -> list[str]:
+    """What to type next, ready to paste."""
+    there = shlex.quote(str(folder))
+    return [f"tenfold unusual {there} --new FILE     judge new rows", f"tenfold predict {there} FILE     the p-value of each row of a file"]

@@ -1,0 +1,299 @@
+"""The unusual rows of a table: prepared, judged, explained, and kept as a folder that judges new rows.
+
+    model.tenfold   Prepare and OutlierDetector as one pipeline     sketch.json   what the columns held, without the rows
+    run.json        what was found                                  report.html   the same as a page
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+import tenfold
+from tenfold.app.cluster_run import FILES, chosen
+from tenfold.app.unusual_density import choose_density
+from tenfold.app.unusual_reasons import Choices, Reason, choices_of, reasons_of
+from tenfold.core.data import Array
+from tenfold.core.errors import BadFile, BadInput, kept_warnings
+from tenfold.features.selectors import few_false
+from tenfold.report.unusual import Picture, unusual_page
+from tenfold.saved.writing import cannot_write, new_folder, put_folder, replacing
+from tenfold.selection.store import MODEL, RECORD, REPORT, SKETCH, plain
+from tenfold.table.reading import pl, place_of
+from tenfold.table.sample import read_sample
+from tenfold.table.sketch import sketch
+from tenfold.table.table import Table
+
+MARK = "tenfold unusual"
+COLUMN = "p_value"
+LEAST_ROWS = 60  # fewer have no tail to speak of
+FDR = 0.1
+MOST_REASONS = 3
+ROUNDS, MOST_LEFT_OUT = 3, 0.1  # of a fit without the rows that are surely unusual
+Facts = dict[str, Any]
+Tell = Callable[[str], None]
+
+
+@dataclass(frozen=True)
+class Row:
+    """An unusual row: its place among those that were read, its number from 1, its p-value, and the columns that make it so."""
+
+    place: int
+    number: int
+    label: str | None  # of a column that names the rows
+    p_value: float
+    reasons: list[Reason]
+
+
+@dataclass(frozen=True)
+class Law:
+    """What is known of usual rows: all that is needed to judge rows."""
+
+    pipeline: Any  # Prepare and OutlierDetector
+    choices: list[Choices]
+    score: str  # in words
+    tried: dict[str, float]  # area under the curve by name
+
+    @property
+    def prepare(self) -> Any:
+        return self.pipeline.steps[0][1]
+
+    @property
+    def detector(self) -> Any:
+        return self.pipeline.steps[1][1]
+
+    @property
+    def rate(self) -> float:
+        return float(self.detector.false_alarm_rate)
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """Rows of a table, judged."""
+
+    table: Table
+    p_values: Array
+    unusual: Array  # truth values
+    sure: int  # of them, so many stand at a false discovery rate of FDR
+    rows: list[Row]  # the most unusual first
+    rate: float
+
+    @property
+    def expected(self) -> float:
+        """Usual rows that would be flagged."""
+        return self.rate * len(self.p_values)
+
+    def facts(self) -> Facts:
+        rows = [vars(row) | dict(reasons=[vars(one) for one in row.reasons]) for row in self.rows]
+        found = dict(rate=self.rate, rows=len(self.p_values), unusual=int(self.unusual.sum()), expected=self.expected, sure=self.sure)
+        return found | dict(most_unusual=rows)
+
+
+def law_of(
+    file: Path, columns: list[str], without: list[str], rows: int | None, rate: float, seed: int, tell: Tell
+) -> tuple[Law, Table, Array, Array]:
+    """Read, prepare, choose a density and fit it; also the table, its rows as they are prepared, and their p-values.
+
+    Rows that are surely unusual would widen what counts as usual, and hide others: they are left out, and all is done again.
+    """
+    tell("reading")
+    table = chosen(Table(read_sample(file, rows, seed)), columns, without)
+    if not table.values.width:
+        raise BadInput(f"no column of {table.raw.name} is left to judge rows by: tenfold check shows what its columns hold")
+    if table.height < LEAST_ROWS:
+        raise BadInput(f"{table.raw.name} has {table.height} rows: at least {LEAST_ROWS} are needed to say what is usual")
+    prepare = tenfold.Prepare("neighbors", most_words=0).fit(table)
+    kept, round_ = np.ones(table.height, dtype=bool), 0
+    while True:
+        Z = np.ascontiguousarray(prepare.transform(table), dtype=np.float64)
+        if not np.ptp(Z, axis=0).any():
+            raise BadInput(f"all rows of {table.raw.name} are equal: none is unusual")
+        places = places_of(prepare)
+        tried = choose_density(Z[kept], [np.array(some) for some in places.values()], seed, lambda name: tell(f"trying: {name}"))
+        tell(f"held-out scores of every row: {tried[0].name}")
+        with kept_warnings():  # what a density has to say of single fits is in the choice among them
+            detector = tenfold.OutlierDetector(tried[0].density, false_alarm_rate=rate, calibration="tail").fit(Z[kept])
+            p_values = detector.pvalues(Z)
+        p_values[kept] = detector.pvalues_
+        sure, round_ = few_false(p_values, FDR) & (p_values <= rate), round_ + 1
+        if round_ == ROUNDS or (sure == ~kept).all() or sure.mean() > MOST_LEFT_OUT:
+            break
+        kept = ~sure
+        usual = Table(replace(table.raw, frame=table.raw.frame[np.flatnonzero(kept).tolist()]))
+        again = tenfold.Prepare("neighbors", most_words=0).fit(usual)
+        prepare = again if again._used == prepare._used else prepare  # a column that only they make worth a look stays
+    pipeline = tenfold.Pipeline([("prepare", prepare), ("outliers", detector)])
+    vars(pipeline).update(n_features_in_=prepare.n_features_in_, feature_names_in_=prepare.feature_names_in_)
+    choices = choices_of(table.values, kinds_of(table), places, Z)
+    return Law(pipeline, choices, tried[0].name, {one.name: one.area for one in tried}), table, Z, p_values
+
+
+def kinds_of(table: Table) -> dict[str, str]:
+    return {column.name: column.look.kind for column in table.columns if column.look is not None}
+
+
+def places_of(prepare: Any) -> dict[str, list[int]]:
+    """The prepared columns that each column of the table became."""
+    found: dict[str, list[int]] = {name: [] for name in prepare._used}
+    start = 0
+    for name, width in zip([*prepare._used, *prepare._cycles], prepare._widths(), strict=True):
+        found[name] += range(start, start + width)
+        start += width
+    return found
+
+
+def judged(law: Law, table: Table, Z: Array, p_values: Array, top: int) -> Verdict:
+    """Which rows are unusual, and the worst of them with reasons."""
+    unusual = p_values <= law.rate
+    order = np.lexsort((np.arange(len(Z)), law.detector._normality(Z), p_values))[: min(top, int(unusual.sum()))]
+    values = table.values
+    log_density = law.detector.density_.role == "density_estimator"
+    known = [one for one in law.choices if one.name in values.columns]
+    usual, score = law.detector.offset_, law.detector._normality
+    some = reasons_of(score, Z[order], values[order.tolist()], known, log_density, usual, MOST_REASONS) if len(order) else []
+    names = next((column.name for column in table.columns if column.kind == "id"), None)
+    labels = table.raw.frame[names].to_list() if names is not None else [None] * len(Z)
+    drawn = np.arange(len(Z)) if table.raw.drawn is None else table.raw.drawn
+    rows = [
+        Row(i, int(drawn[i]) + 1, None if labels[i] is None else str(labels[i]), float(p_values[i]), why)
+        for i, why in zip(order.tolist(), some, strict=True)
+    ]
+    return Verdict(table, p_values, unusual, int((few_false(p_values, FDR) & unusual).sum()), rows, law.rate)
+
+
+def judge_file(law: Law, file: Path, top: int) -> Verdict:
+    """New rows, by a law that was fitted to others."""
+    table = Table(read_sample(file, None, 0))
+    Z = np.ascontiguousarray(law.prepare.transform(table.raw.frame), dtype=np.float64)
+    with kept_warnings():
+        return judged(law, table, Z, law.detector.pvalues(Z), top)
+
+
+def write_table(verdict: Verdict, out: Path) -> None:
+    """A line for each row: its number, p-value, whether it is unusual, and why; the format by the end of the name."""
+    drawn = verdict.table.raw.drawn
+    number = np.arange(len(verdict.p_values)) if drawn is None else drawn
+    why = {row.number: "because " + "; ".join(one.words for one in row.reasons) for row in verdict.rows}
+    frame = pl.DataFrame(
+        {
+            "row": number + 1, COLUMN: verdict.p_values, "unusual": verdict.unusual,
+            "why": pl.Series([why.get(int(i) + 1) for i in number], dtype=pl.String),
+        }
+    )  # fmt: skip
+    with replacing(os.fspath(out)) as file:
+        end = out.suffix.lower()
+        if end == ".parquet":
+            frame.write_parquet(file)
+        elif end == ".jsonl":
+            frame.write_ndjson(file)
+        else:
+            frame.write_csv(file, separator="\t" if end == ".tsv" else ",")
+
+
+# --- the folder ---
+
+
+def check_place(folder: Path, file: Path, replace: bool) -> None:
+    """Refuse, before any work is done, a folder that is somebody else's, or was made from another table."""
+    earlier = record_of(folder)
+    there = {entry.name for entry in folder.iterdir()} if folder.is_dir() else set[str]()
+    if (there and not (earlier and there <= FILES)) or (folder.exists() and not folder.is_dir()):
+        raise BadFile(f"{folder} exists and was not made by tenfold unusual: choose another name with --save")
+    if not folder.parent.is_dir():
+        raise BadFile(f"there is no folder {folder.parent} to write {folder.name} into: make it first")
+    if earlier and not replace and earlier.get("data", {}).get("place") != place_of(file):
+        raise BadFile(f"{folder} was made from another table: choose another folder with --save, or replace it with --replace")
+
+
+def write_folder(folder: Path, law: Law, verdict: Verdict, picture: Picture, file: Path, seed: int, commands: list[str]) -> None:
+    """Whole or not at all."""
+    table = verdict.table
+    looks = [column.look for column in table.columns if column.look is not None and column.name in law.prepare._used]
+    record = dict(
+        made_by=MARK, version=tenfold.__version__, python=platform.python_version(), seed=seed,
+        data=dict(name=file.name, place=place_of(file), rows=table.height), columns=law.prepare._used, left_out=dict(left_out(law)),
+        score=law.score, tried=law.tried, **verdict.facts(),
+    )  # fmt: skip
+    page = unusual_page(plain(record), picture, commands)
+    kept = {RECORD: plain(record | dict(choices=[one.facts() for one in law.choices])), SKETCH: plain(sketch(table.values, looks))}
+    texts = {name: json.dumps(one, indent=2, ensure_ascii=False, allow_nan=False) + "\n" for name, one in kept.items()} | {REPORT: page}
+    path = os.path.realpath(folder)
+    try:
+        with new_folder(path) as new:
+            tenfold.save(law.pipeline, os.path.join(new, MODEL))
+            for name, text in texts.items():
+                Path(new, name).write_text(text, encoding="utf-8")
+            put_folder(new, path)
+    except OSError as reason:
+        raise cannot_write(str(folder), reason) from None
+
+
+def left_out(law: Law) -> list[tuple[str, str]]:
+    """Columns that are not used, and why."""
+    prepare, used = law.prepare, set(law.prepare._used)
+    facts = zip(prepare.feature_names_in_, prepare.kinds_, prepare.notes_, strict=True)
+    return [(str(name), str(note or f"{kind}, left out")) for name, kind, note in facts if str(name) not in used]
+
+
+def record_of(folder: Path) -> Facts:
+    """What run.json holds of the unusual rows of a table; nothing where it is not there, or not ours."""
+    try:
+        record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return record if isinstance(record, dict) and record.get("made_by") == MARK else {}
+
+
+def law_in(folder: Path) -> Law:
+    """What a folder knows of usual rows."""
+    record = record_of(folder)
+    if not record:
+        raise BadFile(f"{folder} was not made by tenfold unusual: give a table, or a folder that it has made")
+    if not (folder / MODEL).exists():
+        raise BadFile(f"{folder} holds no {MODEL}: run tenfold unusual again")
+    pipeline = tenfold.load(folder / MODEL)
+    try:
+        choices = [Choices.of(one) for one in record["choices"]]
+        return Law(pipeline, choices, str(record["score"]), dict(record["tried"]))
+    except (KeyError, TypeError, ValueError, AttributeError):
+        raise BadFile(f"{folder / RECORD} is not as tenfold unusual wrote it: run it again") from None
+
+
+class RarityModel:
+    """Saved unusual rows as what predicts: the p-value of each row."""
+
+    role, target_ = "outlier_detector", COLUMN
+
+    def __init__(self, law: Law) -> None:
+        self.law = law
+
+    @property
+    def columns(self) -> list[str]:
+        return list(self.law.prepare._used)
+
+    def coded(self, table: Any) -> Any:
+        return table
+
+    def answers(self, table: pl.DataFrame) -> Array:
+        return np.asarray(self.law.detector.pvalues(np.ascontiguousarray(self.law.prepare.transform(table), dtype=np.float64)))
+
+
+def open_rarity(folder: Path) -> Any:
+    """The model of a folder with unusual rows; None of another."""
+    return RarityModel(law_in(folder)) if record_of(folder) else None
+
+
+def unusual_in(folder: Path) -> list[tuple[str, str]]:
+    """What a folder with unusual rows holds: titles and texts; nothing of another."""
+    record = record_of(folder)
+    try:
+        return [("UNUSUAL", f"{record['unusual']:,} of {record['rows']:,} rows of {record['data']['name']} at the rate {record['rate']:g}")]
+    except (KeyError, TypeError, ValueError, AttributeError):  # another folder, another version, or somebody wrote in it
+        return []
