@@ -36,7 +36,7 @@ class World:
         return np.concatenate([one(n, rng) for one in self.draw]), np.repeat([0, 1], n)
 
     def best(self, X: Array) -> Array:
-        return np.argmax([one(X) for one in self.log_density], axis=0)
+        return np.asarray(np.argmax([one(X) for one in self.log_density], axis=0))
 
 
 def gaussians(name: str, *classes: list[tuple[float, Any, Any]]) -> World:
@@ -102,9 +102,13 @@ CLASSIFIERS: dict[str, Callable[[], Any]] = {
     "Gaussian": lambda: BayesClassifier(tenfold.GaussianDensity()),
     "Gaussian, diagonal": lambda: BayesClassifier(tenfold.GaussianDensity("diag")),
     "mixture of 4": lambda: BayesClassifier(tenfold.GaussianMixture(4, random_state=0)),
+    "kernels": lambda: BayesClassifier(tenfold.KernelDensity(bandwidth="scott")),
+    "kernels, bandwidth by cross-validation": lambda: BayesClassifier(tenfold.KernelDensity(bandwidth="cv")),
     "histogram": lambda: BayesClassifier(tenfold.Histogram()),
     "density tree": lambda: BayesClassifier(tenfold.DensityTree()),
     "density forest": lambda: BayesClassifier(tenfold.DensityForest(random_state=0)),
+    "Gaussian copula": lambda: BayesClassifier(tenfold.CopulaDensity(copula="gaussian")),
+    "copula of density trees": lambda: BayesClassifier(tenfold.CopulaDensity()),
     "neighbours": lambda: BayesClassifier(tenfold.NeighborDensity("cv")),
 }
 

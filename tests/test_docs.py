@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 import pytest
 from laws import LAWS, Place, Table
+from sklearn.datasets import load_iris
 from small_portfolio import shrink
 
 import tenfold
@@ -57,6 +58,17 @@ def test_select_in_python(tables: pl.DataFrame) -> None:
     exec(textwrap.dedent(text).replace("; run.predict_proba(frame)", "; run.predict(frame)"), known)  # of numbers
     assert known["run"].estimate.low < known["run"].estimate.value < known["run"].estimate.high
     assert Path("churn.tenfold/model.tenfold").exists()
+
+
+def test_bayes_rule_over_densities() -> None:
+    iris = load_iris()
+    known = {"X": iris.data, "y": iris.target_names[iris.target]}
+    exec(block("docs/densities.md", "python"), known)
+    exec(block("docs/densities.md", "python", 1), known)
+    assert known["rows"].shape == (5, 4) and set(known["labels"]) == {"versicolor"}
+    virginica = known["y"] == "virginica"
+    assert (known["dear"].predict(iris.data) == "virginica")[virginica].all() and known["found"][virginica].mean() > 0.9
+    assert "rejected" in known["careful"].predict(iris.data)
 
 
 @pytest.mark.parametrize(
