@@ -133,6 +133,7 @@ from tenfold.linear.lasso_cv import ElasticNetCV as ElasticNetCV
 from tenfold.linear.lasso_cv import LassoCV as LassoCV
 from tenfold.linear.least_squares import LinearRegression as LinearRegression
 from tenfold.linear.logistic import LogisticRegression as LogisticRegression
+from tenfold.linear.mixture import MixtureOfRegressions as MixtureOfRegressions
 from tenfold.linear.mm import MMRegressor as MMRegressor
 from tenfold.linear.nonnegative import NonNegativeLeastSquares as NonNegativeLeastSquares
 from tenfold.linear.perceptron import Perceptron as Perceptron

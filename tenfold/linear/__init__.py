@@ -23,6 +23,7 @@ PUBLIC = {
     "MMRegressor": "mm",
     "QuantileRegressor": "quantile",
     "LeastAbsoluteDeviations": "deviations",
+    "MixtureOfRegressions": "mixture",
     "LinearSVR": "svr",
     "LinearSVC": "svc",
     "BayesianRidge": "bayesian",

@@ -184,5 +184,6 @@ LEARNERS: dict[int, str] = {
     209: "KernelDensity",
     210: "GaussianProcessRegressor",
     211: "KernelRidge",
+    212: "MixtureOfRegressions",
 }
 NUMBER_OF_LEARNER = {name: number for number, name in LEARNERS.items()}
