@@ -8,6 +8,8 @@ from tenfold.draw.confusion import draw_confusion as draw_confusion
 from tenfold.draw.curves import draw_learning_curve as draw_learning_curve
 from tenfold.draw.curves import draw_validation_curve as draw_validation_curve
 from tenfold.draw.dendrogram import draw_dendrogram as draw_dendrogram
+from tenfold.draw.densities import draw_density as draw_density
+from tenfold.draw.densities import draw_histogram as draw_histogram
 from tenfold.draw.dependence import draw_dependence as draw_dependence
 from tenfold.draw.features import draw_elimination as draw_elimination
 from tenfold.draw.features import draw_feature_scores as draw_feature_scores
