@@ -89,7 +89,7 @@ class Estimator(SklearnApi):
     def _apart(self) -> Self:
         """This learner without its fit, to be fitted where nobody else sees it: fits in several threads do not meet."""
         apart = object.__new__(type(self))
-        known, learnt = vars(self).copy(), learned_by(self)  # at once: another thread may end a fit meanwhile
+        known, learnt = vars(self).copy(), set(learned_by(self)) - {"_output"}  # at once: another thread may end a fit meanwhile
         kept = {name: value for name, value in known.items() if not is_fitted(name) and name not in learnt and name != "_flat"}
         vars(apart).update(kept)
         return apart

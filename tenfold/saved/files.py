@@ -100,6 +100,12 @@ def _in_folder(path: Any) -> str:
         raise BadFile(f"{found}: is not a file, nor a folder of tenfold select: it holds no {IN_RUN}")
     return os.path.join(found, IN_RUN)
 
+# Kernels that a file may name: all but those that hold a function.
+KERNELS = frozenset({
+    "CompoundKernel", "ConstantKernel", "DotProduct", "Exponentiation", "ExpSineSquared", "Laplacian", "Matern", "PairwiseKernel",
+    "Polynomial", "Product", "RBF", "RationalQuadratic", "Sum", "WhiteKernel",
+})  # fmt: skip
+
 
 class _Writer:
     """A learner as records and arrays. What a record holds comes before it."""
@@ -174,7 +180,7 @@ class _Writer:
 
     def _kernel(self, kernel: Kernel, place: str) -> dict[str, Any]:
         name = type(kernel).__name__
-        if name not in kinds.KERNELS or getattr(tenfold.kernels, name) is not type(kernel):
+        if name not in KERNELS or getattr(tenfold.kernels, name) is not type(kernel):
             raise BadFile(f"{self.path}: {place} is a {name}, which a file cannot hold: only Tenfold's own kernels without functions")
         return {"kernel": name, "of": self._all(kernel.get_params(deep=False), f"{place}.{name}")}
 
@@ -297,7 +303,7 @@ def _holds_rows(record: dict[str, Any]) -> bool:
 
 
 def _made_kernel(name: str, params: dict[str, Any]) -> Kernel:
-    require(name in kinds.KERNELS, f"holds a kernel {name[:40]!r}, which there is not")
+    require(name in KERNELS, f"holds a kernel {name[:40]!r}, which there is not")
     cls = getattr(tenfold.kernels, name)
     require(set(params) == {one.name for one in fields(cls)}, f"holds a kernel {name} with parameters that it does not have")
     made: Kernel = cls(**params)
