@@ -132,6 +132,8 @@ def test_singular_covariances() -> None:
         MultivariateGaussian.from_rows(Z)
     with pytest.raises(BadInput, match="singular, as column 1 does not vary"):
         MultivariateGaussian.from_rows([[1.0, 5.0], [2.0, 5.0]])
+    with pytest.raises(BadInput, match="singular, as column 0 does not vary"):
+        MultivariateGaussian.from_rows(np.column_stack([np.resize([0.3, 0.1 + 0.2], 20), Z[:, 0]]))  # but for rounding
     ours = MultivariateGaussian.from_rows(Z, allow_singular=True)
     theirs = stats.multivariate_normal(Z.mean(axis=0), np.cov(Z.T, ddof=0), allow_singular=True)
     np.testing.assert_allclose(ours.log_density(Z), theirs.logpdf(Z), rtol=1e-6, atol=0)

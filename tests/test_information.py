@@ -91,6 +91,7 @@ def test_entropy_of_rows_is_near_the_truth() -> None:
     uniform = RNG.random(3000)
     assert abs(estimate_entropy(4 * uniform) - 2) < 0.06
     assert abs(estimate_entropy(-np.log(uniform), base=math.e) - 1) < 0.06  # exponential
+    assert estimate_entropy(uniform * 2.0**-600) == pytest.approx(estimate_entropy(uniform) - 600)
     np.testing.assert_allclose(estimate_entropy(pandas.Series(uniform)), estimate_entropy(uniform[:, None].tolist()), **CLOSE)
 
 

@@ -13,6 +13,7 @@ from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.stats import Moments
 from tenfold.distributions.factor import Factor
 from tenfold.distributions.value import Distribution, moments_of, places, points, rng_of, square, told, values, vector
+from tenfold.solve.whitening import ROUNDING
 
 LOG_2PI = math.log(2 * math.pi)
 
@@ -67,8 +68,10 @@ class MultivariateGaussian(Distribution):
 
     @classmethod
     def from_moments(cls, moments: Moments, *, allow_singular: bool = False) -> MultivariateGaussian:
-        """That of most likelihood, from the merged moments of rows."""
-        return cls(moments.mean, moments.scatter / moments.weight, allow_singular)
+        """That of most likelihood, from the merged moments of rows. What rounding leaves of the variance of a constant is none."""
+        mean, covariance = moments.mean, moments.scatter / moments.weight
+        flat = np.sqrt(np.diagonal(covariance)) <= ROUNDING * np.abs(mean)
+        return cls(mean, np.where(flat | flat[:, None], 0.0, covariance), allow_singular)
 
     def __repr__(self) -> str:
         return f"N(x; {told(self.mean)}, {told(self.covariance)})"

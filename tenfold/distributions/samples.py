@@ -37,17 +37,16 @@ def estimate_entropy(X: Any, *, k: int = 3, base: float = 2) -> float:
     """
     unit, rows = unit_of(base), _rows("estimate_entropy", X)
     n, p = rows.shape
-    deviation = rows.std(axis=0)
-    constant = ~(deviation > 1e-14 * np.abs(rows).max(axis=0))
-    if constant.any():
-        raise BadInput(f"estimate_entropy: column {int(constant.argmax())} does not vary, which leaves no density: drop it")
-    radius = _reach(rows / deviation, _near(k, n, "estimate_entropy"))
+    size, deviation = _spread(rows)
+    if not deviation.all():
+        raise BadInput(f"estimate_entropy: column {int((deviation == 0).argmax())} does not vary, which leaves no density: drop it")
+    radius = _reach(rows / size / deviation, _near(k, n, "estimate_entropy"))
     if not radius.all():
         raise BadInput(
             f"estimate_entropy: row {int((radius == 0).argmax())} occurs more than k={k} times, which leaves no density: take a larger k, "
             "drop copies, or give all digits of what was measured"
         )
-    found = digamma(n) - digamma(k) + p * math.log(2) + p * np.log(radius).mean() + np.log(deviation).sum()
+    found = digamma(n) - digamma(k) + p * math.log(2) + p * np.log(radius).mean() + (np.log(size) + np.log(deviation)).sum()
     return float(found) / unit
 
 
@@ -230,5 +229,13 @@ def _near(k: Any, n: int, name: str) -> int:
 
 def scaled(Z: Array) -> Array:
     """In units of the standard deviations; constants as they are."""
-    deviation = np.std(Z, axis=0)
-    return np.asarray(Z / np.where(deviation > 10 * np.finfo(float).eps * np.abs(Z).max(axis=0), deviation, 1.0))
+    size, deviation = _spread(Z)
+    return np.asarray(np.where(deviation > 0, Z / size / np.where(deviation > 0, deviation, 1.0), Z))
+
+
+def _spread(Z: Array) -> tuple[Array, Array]:
+    """The power of two that a column reaches, by which nothing is rounded and no square vanishes, and its standard deviation in that unit;
+    0 of a constant."""
+    size = np.ldexp(1.0, np.frexp(np.abs(Z).max(axis=0))[1])
+    deviation = np.std(Z / size, axis=0)
+    return size, np.where(deviation > 10 * np.finfo(float).eps * np.abs(Z / size).max(axis=0), deviation, 0.0)
