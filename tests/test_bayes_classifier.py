@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import runpy
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -208,6 +210,13 @@ def test_a_saved_classifier_with_densities_by_class(tmp_path: Any) -> None:
     again = tenfold.load(tmp_path / "m.tenfold")
     np.testing.assert_array_equal(again.predict_proba(X), model.predict_proba(X))
     assert repr(again) == repr(model)
+
+
+def test_the_example_of_several_densities() -> None:
+    main = runpy.run_path(str(Path(__file__).resolve().parents[1] / "examples" / "densities.py"))["main"]
+    found = main(["--columns", "2", "3"])
+    assert all(found[name] > 0.93 for name in ("Gaussian", "Gaussian, diagonal", "two Gaussians", "kernels"))
+    assert all(one > 0.85 for one in found.values())
 
 
 def test_learning_on_merging_and_forgetting(tmp_path: Any) -> None:
