@@ -10,7 +10,7 @@ from scipy.stats import kstest, multivariate_normal, norm, rankdata, spearmanr
 
 import tenfold
 from tenfold.core.data import Array
-from tenfold.core.errors import BadParameter
+from tenfold.core.errors import BadInput, BadParameter
 from tenfold.density.copula import ranks, shrunken_correlations
 
 
@@ -93,6 +93,16 @@ def test_a_copula_of_cells_is_theirs_at_the_cdfs() -> None:
     assert not hasattr(one, "copula_")
 
 
+@pytest.mark.parametrize("marginals", ["histogram", "tree", "kde", "gaussian"])
+def test_densities_of_the_columns(marginals: str) -> None:
+    X, new = skewed(300), skewed(300, seed=1)
+    X[:, 2] = new[:, 2] = 7.0
+    model = tenfold.CopulaDensity("gaussian", marginals).fit(X)
+    assert (np.isfinite(model.score_samples(new))).mean() > 0.95 and np.isfinite(model.score_samples(X)).all()
+    np.testing.assert_allclose(model.correlation_[:2, 2], 0.0, atol=1e-12)
+    assert spearmanr(model.sample(500, random_state=0)[:, :2]).statistic > 0.7
+
+
 def test_columns_that_say_nothing_or_the_same() -> None:
     X = skewed(60)
     X = np.column_stack([X, X[:, 0], np.full(60, 7.0)])
@@ -122,8 +132,11 @@ def test_what_is_refused() -> None:
         with pytest.raises(BadParameter, match=r"CopulaDensity\(copula=.*must be 'tree', 'forest', 'gaussian'"):
             tenfold.CopulaDensity(copula).fit(X)
     for marginals in ["normal", 3, tenfold.Ridge(), None]:
-        with pytest.raises(BadParameter, match=r"CopulaDensity\(marginals=.*must be 'histogram', 'gaussian', or a density"):
+        with pytest.raises(BadParameter, match=r"CopulaDensity\(marginals=.*must be 'histogram', 'tree', 'kde', 'gaussian', or a density"):
             tenfold.CopulaDensity("tree", marginals).fit(X)
+    flat = np.column_stack([X, np.ones(30)])
+    with pytest.raises(BadInput, match="CopulaDensity: there is no density of column 3 alone: DensityTree: all 30 rows are equal"):
+        tenfold.CopulaDensity("tree", tenfold.DensityTree()).fit(flat)
     model = tenfold.CopulaDensity("gaussian").fit(X)
     model.correlation_ = np.ones((3, 3))
     assert model._objection() == "correlation_ does not hold correlations"

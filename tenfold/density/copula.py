@@ -13,19 +13,21 @@ from tenfold.base.estimator import Density, Estimator
 from tenfold.base.sklearn_api import fresh
 from tenfold.core import ops
 from tenfold.core.data import Array, Source
-from tenfold.core.errors import BadParameter
+from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.learned import learned
 from tenfold.core.learning import Keep, Learner
+from tenfold.core.numbers import column_name
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.density.forest import DensityForest
 from tenfold.density.gaussian import GaussianDensity
 from tenfold.density.histogram import Histogram
+from tenfold.density.kernel import KernelDensity
 from tenfold.density.partition import Partition
 from tenfold.density.tree import DensityTree
 
 ENDS = (1e-12, 1 - 1e-12)  # of probabilities: a normal score is finite, and a quantile within the support
 LEAST = 1e-9  # eigenvalue of correlations
-SMOOTHING = 0.5  # rows added to each bin of a histogram: none has the density 0
+SMOOTHING = 0.1  # of a row added to each bin of a histogram: none has the density 0
 
 
 @estimator
@@ -70,7 +72,7 @@ class CopulaDensity(Density, Estimator):
     )
     marginals: Any = param(
         default="histogram",
-        doc="density of each column: 'histogram' or 'gaussian'; or any density with a cdf, of which each column gets a copy",
+        doc="density of each column: 'histogram', 'tree', 'kde' or 'gaussian'; or any density with a cdf, of which each column gets a copy",
     )
     _: KW_ONLY
     shrinkage: float | None = param(
@@ -85,14 +87,22 @@ class CopulaDensity(Density, Estimator):
     # --- what is asked for ---
 
     def _marginal(self) -> Any:
-        named = {"histogram": Histogram(smoothing=SMOOTHING), "gaussian": GaussianDensity()}
-        found = named.get(self.marginals) if isinstance(self.marginals, str) else self.marginals
+        found = _named(self.marginals) if isinstance(self.marginals, str) else self.marginals
         if not isinstance(found, Density) or not found.has_samples:
             raise BadParameter(
-                f"CopulaDensity(marginals={check.short(self.marginals)}): must be {', '.join(map(repr, named))}, or a density with a cdf, "
+                f"CopulaDensity(marginals={check.short(self.marginals)}): must be {', '.join(map(repr, NAMES))}, or a density with a cdf, "
                 "as Histogram()"
             )
         return found
+
+    def _alone(self, X: Array, j: int, w: Array, marginal: Any) -> Any:
+        """The density of a column. One of a single value gets a bin one wide, unless the user has given what it gets."""
+        flat = isinstance(self.marginals, str) and not np.ptp(X[:, j])
+        try:
+            return (Histogram() if flat else fresh(marginal)).fit(X[:, [j]], sample_weight=w)
+        except BadInput as error:
+            where = column_name(vars(self).get("feature_names_in_"), j)
+            raise BadInput(f"CopulaDensity: there is no density of {where} alone: {error}") from error
 
     def _dependence(self) -> Any:
         """The density of ranks to be fitted; None: Gaussian."""
@@ -114,7 +124,7 @@ class CopulaDensity(Density, Estimator):
         X = np.asarray(X, dtype=np.float64)
         if not w.all():
             X, w = X[w > 0], w[w > 0]
-        fitted: dict[str, Any] = dict(marginals_=[fresh(marginal).fit(X[:, [j]], sample_weight=w) for j in range(X.shape[1])])
+        fitted: dict[str, Any] = dict(marginals_=[self._alone(X, j, w, marginal) for j in range(X.shape[1])])
         if X.shape[1] == 1:
             return fitted
         U = ranks(X, w)
@@ -182,6 +192,16 @@ class CopulaDensity(Density, Estimator):
             return alone
         cuts = [np.clip(u[(u > 0) & (u < 1)], *ENDS) for u in self.copula_._kinks()]
         return [np.unique(np.concatenate([x, one._quantile(u)])) for one, x, u in zip(self.marginals_, alone, cuts, strict=True)]
+
+
+NAMES = ("histogram", "tree", "kde", "gaussian")
+
+
+def _named(name: str) -> Any:
+    """A density of one column."""
+    if name == "kde":
+        return KernelDensity(bandwidth="isj")
+    return {"histogram": Histogram(smoothing=SMOOTHING), "tree": DensityTree(), "gaussian": GaussianDensity()}.get(name)
 
 
 def ranks(X: Array, w: Array) -> Array:

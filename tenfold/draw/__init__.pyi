@@ -1,6 +1,9 @@
 from tenfold.draw.attribution import draw_attributions as draw_attributions
 from tenfold.draw.bias_variance import draw_bias_variance as draw_bias_variance
 from tenfold.draw.calibration import draw_calibration as draw_calibration
+from tenfold.draw.cells import draw_cells as draw_cells
+from tenfold.draw.cells import draw_copula as draw_copula
+from tenfold.draw.cells import draw_images as draw_images
 from tenfold.draw.clusters import draw_mean_shift as draw_mean_shift
 from tenfold.draw.clusters import draw_neighbor_distances as draw_neighbor_distances
 from tenfold.draw.coefficients import draw_coefficients as draw_coefficients
