@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import runpy
+import sys
 import warnings
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from tenfold.core.errors import BadInput, BadParameter, DataWarning, Degenerate,
 from tenfold.evaluate import minimum_risk
 from tenfold.generative import PUBLIC as GENERATIVE
 
+ROOT = Path(__file__).resolve().parents[1]
 IRIS, WINE = load_iris(return_X_y=True), load_wine(return_X_y=True)
 LABELS = np.array(["setosa", "versicolor", "virginica"])[IRIS[1]]
 
@@ -87,6 +89,23 @@ def test_ten_folds_by_merged_statistics_are_refits(model: Any) -> None:
         alone = type(model)(**model.get_params(deep=False)).fit(X[~test], y[~test])
         expected = alone.predict_proba(X[test]) if hasattr(alone, "predict_proba") else softmax(alone._scores(X[test]), axis=1)
         np.testing.assert_allclose(found.probabilities[test], expected, rtol=0, atol=1e-10)
+
+
+def test_a_density_that_fits_comes_near_the_best_possible_error() -> None:
+    sys.path.insert(0, str(ROOT))
+    try:
+        from bench.bayes import WORLDS
+    finally:
+        sys.path.remove(str(ROOT))
+    worlds = {world.name: world for world in WORLDS}
+    for name, fits, fails in (
+        ("Gaussians", GaussianDensity(), GaussianDensity("diag")),
+        ("fields of a board", tenfold.KernelDensity(bandwidth=0.4), GaussianDensity()),
+    ):
+        (X, y), (new, truth) = worlds[name].table(600, 0), worlds[name].table(2000, 1)
+        best = np.mean(worlds[name].best(new) != truth)
+        near, far = (np.mean(BayesClassifier(one).fit(X, y).predict(new) != truth) for one in (fits, fails))
+        assert best - 0.01 < near < best + 0.03 < far, (name, best, near, far)
 
 
 # --- decisions ---
@@ -213,7 +232,7 @@ def test_a_saved_classifier_with_densities_by_class(tmp_path: Any) -> None:
 
 
 def test_the_example_of_several_densities() -> None:
-    main = runpy.run_path(str(Path(__file__).resolve().parents[1] / "examples" / "densities.py"))["main"]
+    main = runpy.run_path(str(ROOT / "examples" / "densities.py"))["main"]
     found = main(["--columns", "2", "3"])
     assert all(found[name] > 0.93 for name in ("Gaussian", "Gaussian, diagonal", "two Gaussians", "kernels"))
     assert all(one > 0.85 for one in found.values())
