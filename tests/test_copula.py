@@ -26,7 +26,7 @@ def test_ranks_are_those_of_scipy() -> None:
     X = np.random.default_rng(0).integers(0, 6, (40, 3)).astype(float)
     w = np.random.default_rng(1).integers(1, 4, 40)
     expected = np.column_stack([rankdata(column) for column in np.repeat(X, w, axis=0).T])
-    np.testing.assert_allclose(np.repeat(ranks(X, w.astype(float)), w, axis=0), (expected - 0.5) / w.sum())
+    np.testing.assert_allclose(np.repeat(ranks(X, w.astype(float)), w, axis=0), (expected - 0.5) / w.sum(), rtol=1e-14, atol=0)
 
 
 def test_a_gaussian_copula_is_that_of_scipy() -> None:
@@ -56,7 +56,7 @@ def test_the_shrinkage_is_that_of_least_expected_error() -> None:
                 products = S[:, i] * S[:, j]
                 above += products.var() / len(Z)
                 below += products.mean() ** 2
-    np.testing.assert_allclose(shrunken_correlations(Z, np.ones(30), None)[1], min(1.0, above / below))
+    np.testing.assert_allclose(shrunken_correlations(Z, np.ones(30), None)[1], min(1.0, above / below), rtol=1e-9, atol=1e-12)
     same = np.repeat(rng.normal(size=(10, 1)), 3, axis=1)
     R, share = shrunken_correlations(same, np.ones(10), 0.0)
     assert share < 1e-8 and np.linalg.eigvalsh(R)[0] > 0
@@ -85,7 +85,7 @@ def test_a_copula_of_cells_is_theirs_at_the_cdfs() -> None:
     model = tenfold.CopulaDensity(tenfold.DensityTree(min_samples_leaf=20), tenfold.Histogram(bins=5)).fit(X)
     U = np.column_stack([one.cdf(X[:, [j]]) for j, one in enumerate(model.marginals_)])
     alone = [one.score_samples(X[:, [j]]) for j, one in enumerate(model.marginals_)]
-    np.testing.assert_allclose(model.score_samples(X), model.copula_.score_samples(U) + np.sum(alone, axis=0))
+    np.testing.assert_allclose(model.score_samples(X), model.copula_.score_samples(U) + np.sum(alone, axis=0), rtol=1e-9, atol=1e-12)
     assert (model.copula_.lower_ == 0).all() and (model.copula_.upper_ == 1).all() and model.copula_.mass_.min() >= 20 / 200
     assert {len(one.edges_[0]) for one in model.marginals_} == {6}
     one = tenfold.CopulaDensity().fit(X[:, :1])

@@ -29,10 +29,10 @@ def test_the_mean_of_its_trees() -> None:
         inside = ((low[:, None] < new) & (high[:, None] >= new)).all(axis=2)
         assert (inside.sum(axis=0) <= 1).all()
         density = tree.mass[tree.is_leaf] / np.prod(high - low, axis=1)
-        np.testing.assert_allclose(np.log(density), model.log_density_[first : first + len(tree)][tree.is_leaf])
+        np.testing.assert_allclose(np.log(density), model.log_density_[first : first + len(tree)][tree.is_leaf], rtol=1e-9, atol=1e-12)
         each.append(inside.T @ density)
     with np.errstate(divide="ignore"):
-        np.testing.assert_allclose(model.score_samples(new), np.log(np.mean(each, axis=0)))
+        np.testing.assert_allclose(model.score_samples(new), np.log(np.mean(each, axis=0)), rtol=1e-9, atol=1e-12)
 
 
 def test_closer_than_one_tree_and_out_of_bag() -> None:

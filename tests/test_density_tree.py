@@ -42,9 +42,9 @@ def test_densities_are_shares_by_volumes() -> None:
     cells = np.flatnonzero(model.feature_ < 0)
     inside = np.array([((l < X) & (h >= X)).all(axis=1) @ w for l, h in zip(low, high, strict=True)])
     assert inside.min() >= 10 and inside.sum() == w.sum()
-    np.testing.assert_allclose(model.mass_[cells], inside / w.sum())
-    np.testing.assert_allclose(np.exp(model.log_density_[cells]), inside / w.sum() / np.prod(high - low, axis=1))
-    np.testing.assert_allclose((np.exp(model.log_density_[cells]) * np.prod(high - low, axis=1)).sum(), 1.0)
+    np.testing.assert_allclose(model.mass_[cells], inside / w.sum(), rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(np.exp(model.log_density_[cells]), inside / w.sum() / np.prod(high - low, axis=1), rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose((np.exp(model.log_density_[cells]) * np.prod(high - low, axis=1)).sum(), 1.0, rtol=1e-9, atol=1e-12)
     np.testing.assert_array_equal(model.score_samples(X), model.log_density_[model.apply(X)])
 
 
@@ -104,9 +104,9 @@ def test_without_a_width() -> None:
     with pytest.raises(BadInput, match="one row only"):
         tenfold.DensityTree().fit(X[:1])
     one = tenfold.DensityTree(support=(-9, 9)).fit(X[:1])
-    np.testing.assert_allclose(one.score_samples(X), -3 * np.log(18))
+    np.testing.assert_allclose(one.score_samples(X), -3 * np.log(18), rtol=1e-9, atol=1e-12)
     two = tenfold.DensityTree(prune=None, margin=0).fit(np.array([[0.0], [1.0]]))
-    np.testing.assert_allclose(two.score_samples([[0.0], [1.0], [1.1]]), [0, 0, -np.inf])
+    np.testing.assert_allclose(two.score_samples([[0.0], [1.0], [1.1]]), [0, 0, -np.inf], rtol=1e-9, atol=1e-12)
 
 
 def test_a_support_of_the_user() -> None:

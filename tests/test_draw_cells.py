@@ -19,16 +19,16 @@ def test_cells_of_two_columns() -> None:
     assert len(boxes.get_paths()) == model.get_n_leaves() == 8
     low, high = model.boxes()
     drawn = np.array([path.get_extents().get_points() for path in boxes.get_paths()])
-    np.testing.assert_allclose(drawn[:, 0], low)
-    np.testing.assert_allclose(drawn[:, 1], high)
-    np.testing.assert_allclose(boxes.get_array(), np.exp(model.log_density_[model.feature_ < 0]))
+    np.testing.assert_allclose(drawn[:, 0], low, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(drawn[:, 1], high, rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(boxes.get_array(), np.exp(model.log_density_[model.feature_ < 0]), rtol=1e-9, atol=1e-12)
     assert len(points.get_offsets()) == 300 and ax.get_title() == "DensityTree(max_depth=3, prune=None): 8 cells"
 
 
 def test_steps_of_one_column() -> None:
     model = tenfold.DensityTree(3, prune=None).fit(X[:, :1])
     stairs = draw_cells(model).patches[0].get_data()
-    np.testing.assert_allclose(stairs.values @ np.diff(stairs.edges), 1.0)
+    np.testing.assert_allclose(stairs.values @ np.diff(stairs.edges), 1.0, rtol=1e-9, atol=1e-12)
 
 
 def test_rows_ranks_and_rows_drawn() -> None:
@@ -36,8 +36,8 @@ def test_rows_ranks_and_rows_drawn() -> None:
     axes = draw_copula(model, X, (2, 0))
     rows, ranks, drawn = (ax.collections[0].get_offsets() for ax in axes)
     assert {tuple(row) for row in rows.tolist()} == {tuple(row) for row in X[:, [2, 0]].tolist()}
-    np.testing.assert_allclose(np.sort(ranks[:, 0]), np.sort(model.marginals_[2].cdf(X[:, [2]])))
-    np.testing.assert_allclose(drawn, model.sample(300, random_state=0)[:, [2, 0]])
+    np.testing.assert_allclose(np.sort(ranks[:, 0]), np.sort(model.marginals_[2].cdf(X[:, [2]])), rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(drawn, model.sample(300, random_state=0)[:, [2, 0]], rtol=1e-9, atol=1e-12)
     assert [ax.get_xlabel() for ax in axes] == ["x2", "F(x2)", "x2"]
 
 

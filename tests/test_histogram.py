@@ -113,7 +113,7 @@ def test_a_stream_is_the_table_and_weights_are_copies(bins: Any, p: int) -> None
 
 def test_smoothing_is_a_count_in_every_cell() -> None:
     model = tenfold.Histogram([0, 1, 2, 4], smoothing=0.5).fit([[0.5], [3.0], [3.5]])
-    np.testing.assert_allclose(np.exp(model.score_samples([[0], [1], [2]])), np.array([1.5, 0.5, 2.5 / 2]) / 4.5)
+    np.testing.assert_allclose(np.exp(model.score_samples([[0], [1], [2]])), np.array([1.5, 0.5, 2.5 / 2]) / 4.5, rtol=1e-9, atol=1e-12)
     assert model.score_samples([[5]]) == -np.inf
     drawn = model.sample(30_000, random_state=0)
     np.testing.assert_allclose(np.histogram(drawn, [0, 1, 2, 4])[0] / 30_000, np.array([1.5, 0.5, 2.5]) / 4.5, atol=0.01)

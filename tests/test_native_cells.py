@@ -87,7 +87,7 @@ def test_the_cuts_are_those_of_a_search_of_all(limits: dict[str, Any], kind: str
     assert (children[feature < 0] == -1).all() and (children[feature >= 0, 0] == np.flatnonzero(feature >= 0) + 1).all()
     leaf = _cells.leaves(X, feature, threshold, children)
     np.testing.assert_array_equal(leaf, _cells.leaves(X.astype(np.float32).astype(np.float64), feature, threshold, children))
-    np.testing.assert_allclose(_cells.sums(children, np.bincount(leaf, w, len(feature)).astype(np.float64)), weight)
+    np.testing.assert_allclose(_cells.sums(children, np.bincount(leaf, w, len(feature)).astype(np.float64)), weight, rtol=1e-9, atol=1e-12)
 
 
 def test_columns_drawn_are_keyed_by_the_place_of_a_node() -> None:

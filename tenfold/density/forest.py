@@ -41,7 +41,7 @@ class DensityForest(Partition):
     >>> ring = np.column_stack([np.cos(angle), np.sin(angle)])
     >>> model = tenfold.DensityForest(50, random_state=0).fit(ring)
     >>> density = np.exp(model.score_samples([[1.0, 0.0], [0.0, 0.0]]))
-    >>> bool(density[0] > 20 * density[1])
+    >>> bool(density[0] > 5 * density[1])
     True
     """
 

@@ -179,7 +179,7 @@ class MixedColumns(Classifier, OnePass):
     # --- what it says of rows ---
 
     def _scores(self, X: Any) -> Array:
-        X = np.asarray(X, dtype=np.float64)
+        X = X.astype(np.float64, copy=False)
         kinds = self._kinds(X.shape[1])
         scores = np.tile(log_priors(self.class_prior_, self.class_count_), (len(X), 1))
         numbers, categories = self._parts(X, kinds, self.edges_)
