@@ -25,6 +25,8 @@ from tenfold.draw.importance import draw_importance as draw_importance
 from tenfold.draw.influence import draw_leverage as draw_leverage
 from tenfold.draw.influence import draw_qq as draw_qq
 from tenfold.draw.influence import draw_weights as draw_weights
+from tenfold.draw.mixture import draw_em_steps as draw_em_steps
+from tenfold.draw.mixture import draw_mixture as draw_mixture
 from tenfold.draw.posteriors import draw_posteriors as draw_posteriors
 from tenfold.draw.ranking import draw_precision_recall as draw_precision_recall
 from tenfold.draw.ranking import draw_roc as draw_roc

@@ -35,8 +35,8 @@ def draw_kmeans_steps(model: KMeans, X: Any, *, panels: int = 6) -> Any:
     if rows.ndim != 2 or rows.shape[1] != 2 or len(rows) < model.n_clusters:
         raise BadInput(f"draw_kmeans_steps: X must have two columns and at least {model.n_clusters} rows, not the shape {rows.shape}")
     steps = _steps(model, rows)
-    shown = _worth_showing([inertia for _, _, inertia in steps], int(panels))
-    figure, grid = _grid(len(shown))
+    shown = worth_showing([inertia for _, _, inertia in steps], int(panels))
+    figure, grid = panels_of(len(shown))
     for ax, number in zip(grid, shown, strict=True):
         centers, labels, inertia = steps[number]
         after = steps[min(number + 1, len(steps) - 1)][0]
@@ -72,7 +72,7 @@ def _steps(model: KMeans, rows: Array) -> list[tuple[Array, Array, float]]:
         centers = moved
 
 
-def _worth_showing(inertias: list[float], panels: int) -> list[int]:
+def worth_showing(inertias: list[float], panels: int) -> list[int]:
     """The first and the last step, and those between after which the inertia has fallen most."""
     last = len(inertias) - 1
     if last < panels:
@@ -82,14 +82,14 @@ def _worth_showing(inertias: list[float], panels: int) -> list[int]:
     return [0, *sorted(int(i) for i in between), last]
 
 
-def _grid(count: int) -> tuple[Any, list[Any]]:
-    """A figure of so many panels, three side by side, on one scale."""
+def panels_of(count: int, apart: int = 0) -> tuple[Any, list[Any]]:
+    """A figure of so many panels, three side by side, on one scale but for the last `apart` of them."""
     across = min(3, count)
     down = -(-count // across)
     figure = new_axes(None, (EACH[0] * across, EACH[1] * down)).figure
     figure.clear()
     grid: list[Any] = []
     for i in range(count):
-        shared = dict(sharex=grid[0], sharey=grid[0]) if grid else {}
+        shared = dict(sharex=grid[0], sharey=grid[0]) if grid and i < count - apart else {}
         grid.append(new_axes(figure.add_subplot(down, across, i + 1, **shared)))
     return figure, grid
