@@ -129,7 +129,7 @@ def _colours(model: Any, X: Any) -> Array:
     from matplotlib.colors import to_rgb
 
     palette = np.array([to_rgb(COLOURS[k % len(COLOURS)]) for k in range(len(model.weights_))])
-    return np.clip(np.asarray(model.predict_proba(X)) @ palette, 0, 1)
+    return np.asarray(np.clip(np.asarray(model.predict_proba(X)) @ palette, 0, 1))
 
 
 def _draw_plane(ax: Any, model: Any, X: Any, rows: Array, chosen: list[int]) -> None:
