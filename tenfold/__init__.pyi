@@ -115,6 +115,8 @@ from tenfold.generative.mixed import MixedNB as MixedNB
 from tenfold.generative.naive_bayes import GaussianNB as GaussianNB
 from tenfold.generative.quadratic import QuadraticDiscriminantAnalysis as QuadraticDiscriminantAnalysis
 from tenfold.kernel_machines.gaussian_process import GaussianProcessRegressor as GaussianProcessRegressor
+from tenfold.kernel_machines.landmarks import Nystroem as Nystroem
+from tenfold.kernel_machines.landmarks import RBFSampler as RBFSampler
 from tenfold.kernel_machines.ridge import KernelRidge as KernelRidge
 from tenfold.linear.bayesian import BayesianRidge as BayesianRidge
 from tenfold.linear.bayesian_logistic import BayesianLogisticRegression as BayesianLogisticRegression

@@ -12,7 +12,7 @@ from sklearn.kernel_ridge import KernelRidge as Peer
 import tenfold
 from tenfold import kernels
 from tenfold.base.estimator import Estimator
-from tenfold.core.errors import BadInput, BadParameter, Degenerate, TooLarge
+from tenfold.core.errors import BadInput, BadParameter, DataWarning, Degenerate
 from tenfold.core.threads import single_blas
 from tenfold.solve.tiles import cholesky_in_place, inverse_diagonal, inverse_from_lower, solve_both
 
@@ -91,8 +91,37 @@ def test_bad_kernels_are_told() -> None:
         tenfold.KernelRidge(kernel=3).fit(X, y)
     with pytest.raises(BadInput, match=r"kernel of rows \d+ and \d+ is inf: scale"):
         tenfold.KernelRidge(kernel="poly", degree=60).fit(1e9 * X, y)
-    with pytest.raises(TooLarge, match="Nystroem"):
-        tenfold.KernelRidge().fit(np.zeros((10_000_000, 1)), np.zeros(10_000_000))
+
+
+def test_many_rows_are_told_and_learned_by_landmarks() -> None:
+    """Two passes; with as many landmarks as rows the solution is the exact one."""
+    many = RNG.normal(size=(20_100, 2))
+    target = np.sin(many[:, 0]) * many[:, 1]
+    with pytest.warns(DataWarning, match="20,100 rows"):
+        model = tenfold.KernelRidge(alpha=0.01, kernel="rbf").fit(many, target)
+    assert len(model.X_fit_) == 1000 and model.score(many[:2000], target[:2000]) > 0.999
+    exact = tenfold.KernelRidge(alpha=0.5, kernel="rbf").fit(X, Y, W)
+    every = tenfold.KernelRidge(alpha=0.5, kernel="rbf", landmarks=90).fit(X, Y, W)
+    np.testing.assert_allclose(every.predict(X + 0.1), exact.predict(X + 0.1), rtol=1e-6, atol=1e-7)
+    blocks = [(X[i : i + 7], Y[i : i + 7], W[i : i + 7]) for i in range(0, 90, 7)]
+    streamed = tenfold.KernelRidge(alpha=0.5, kernel="rbf", landmarks=30).fit(blocks)
+    whole = tenfold.KernelRidge(alpha=0.5, kernel="rbf", landmarks=30).fit(X, Y, W)
+    np.testing.assert_allclose(streamed.predict(X), whole.predict(X), rtol=1e-7, atol=1e-9)
+
+
+def test_features_stand_for_the_kernel() -> None:
+    K = kernels.pairwise_kernels(X, metric="rbf", gamma=0.2)
+    Z = tenfold.Nystroem(gamma=0.2, n_components=90, random_state=0).fit_transform(X)
+    np.testing.assert_allclose(Z @ Z.T, K, atol=1e-8)
+    few = tenfold.Nystroem(gamma=0.2, n_components=30, random_state=0).fit(X)
+    z = few.transform(few.components_)
+    np.testing.assert_allclose(z @ z.T, kernels.pairwise_kernels(few.components_, metric="rbf", gamma=0.2), atol=1e-8)
+    waves = tenfold.RBFSampler(gamma=0.2, n_components=20_000, random_state=0).fit_transform(X)
+    np.testing.assert_allclose(waves @ waves.T, K, atol=0.05)
+    scaled = tenfold.RBFSampler(gamma="scale", n_components=20_000, random_state=0).fit_transform(X)
+    np.testing.assert_allclose(scaled @ scaled.T, kernels.pairwise_kernels(X, metric="rbf", gamma=1 / (4 * X.var())), atol=0.05)
+    with pytest.warns(DataWarning, match="n_components was set to 90"):
+        tenfold.Nystroem(n_components=200).fit(X)
 
 
 @pytest.mark.parametrize("n", [1, 5, 256, 257, 700])

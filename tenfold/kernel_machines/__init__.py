@@ -4,4 +4,6 @@
 PUBLIC = {
     "GaussianProcessRegressor": "gaussian_process",
     "KernelRidge": "ridge",
+    "Nystroem": "landmarks",
+    "RBFSampler": "landmarks",
 }

@@ -32,8 +32,8 @@ class Kernelized(Estimator):
     )
     _: KW_ONLY
     gamma: float | None = param(default=None, at_least=0, doc="γ of the kernels by name that have one; None: 1 / number of columns")
-    degree: float = param(default=3, at_least=0, doc="power of 'poly'")
-    coef0: float = param(default=1, doc="constant of 'poly' and 'sigmoid'")
+    degree: float | None = param(default=3, at_least=0, doc="power of 'poly'")
+    coef0: float | None = param(default=1, doc="constant of 'poly' and 'sigmoid'")
     kernel_params: dict[str, Any] | None = param(default=None, doc="what a function takes besides the two rows")
 
     @property
@@ -41,8 +41,8 @@ class Kernelized(Estimator):
         """Rows, or a table of kernels."""
         return "pairs" if isinstance(self.kernel, str) and self.kernel == PRECOMPUTED else "rows"
 
-    def _check_kernel(self) -> None:
-        if isinstance(self.kernel, str) and self.kernel not in NAMES:
+    def _check_kernel(self, precomputed: bool = True) -> None:
+        if isinstance(self.kernel, str) and self.kernel not in (NAMES if precomputed else PARAMETERS):
             raise BadParameter(
                 f"{type(self).__name__}(kernel={self.kernel!r}): The 'kernel' parameter must be one of {', '.join(map(repr, NAMES))}, a "
                 "kernel of tenfold.kernels or a function of two rows"
@@ -56,7 +56,7 @@ class Kernelized(Estimator):
         if self.accepts == "pairs":
             return np.asarray(ops.dense(X), dtype=np.float64)
         if isinstance(kernel, str):
-            known = {name: getattr(self, name) for name in PARAMETERS[kernel]}
+            known = {name: value for name in PARAMETERS[kernel] if (value := getattr(self, name)) is not None}
             return named_kernel(kernel, X, Y, **known)
         if callable(getattr(kernel, "clone_with_theta", None)):
             return values(kernel, ops.dense(X), ops.dense(Y))

@@ -65,7 +65,9 @@ class Nystroem(Transformer, Kernelized):
 
     kernel: Any = param(default="rbf", doc="as KernelRidge's, but for 'precomputed'")
     _: KW_ONLY
-    n_components: int = param(default=100, at_least=1, doc="rows that are drawn")
+    coef0: float | None = param(default=None, doc="constant of 'poly' and 'sigmoid'; None: 1", before="degree")
+    degree: float | None = param(default=None, at_least=0, doc="power of 'poly'; None: 3")
+    n_components: int = param(default=100, at_least=1, doc="number of rows that are drawn")
     random_state: int | RandomState | None = param(default=None, doc="seed of the draw")
     n_jobs: int | None = param(default=None, doc="no effect: use tenfold.threads(n)")
 
@@ -130,7 +132,7 @@ class RBFSampler(Transformer, Estimator):
 
     _: KW_ONLY
     gamma: float | str = param(default=1.0, at_least=0, one_of=("scale",), doc="γ; 'scale': 1 / (columns times their variance)")
-    n_components: int = param(default=100, at_least=1, doc="waves")
+    n_components: int = param(default=100, at_least=1, doc="number of waves that are drawn")
     random_state: int | RandomState | None = param(default=None, doc="seed of the waves")
 
     @classmethod

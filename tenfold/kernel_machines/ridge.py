@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from functools import cached_property
+from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -11,16 +12,22 @@ import numpy as np
 from tenfold.base.estimator import Regressor
 from tenfold.base.sklearn_api import fresh
 from tenfold.core import ops
-from tenfold.core.data import Array, Source
+from tenfold.core.data import Array, Block, Source
 from tenfold.core.engine import current_engine, each
-from tenfold.core.errors import BadParameter, Degenerate, warn
+from tenfold.core.errors import BadParameter, DataWarning, Degenerate, warn
 from tenfold.core.learned import learned
-from tenfold.core.learning import Keep, Learner, drive
-from tenfold.core.params import estimator, param
+from tenfold.core.learning import Keep, Kept, Learner, drive
+from tenfold.core.params import KW_ONLY, estimator, param
+from tenfold.core.stats import Stats
 from tenfold.core.threads import patiently, single_blas
 from tenfold.kernel_machines.kernelized import Kernelized, mirrored
+from tenfold.kernel_machines.landmarks import drawn, root_inverse
 from tenfold.solve.linalg import SINGULAR, rounding
+from tenfold.solve.sketch import Sample
 from tenfold.solve.tiles import cholesky_in_place, in_rows, solve_both
+
+EXACT_ROWS = 20_000  # up to which all rows are kept, unless asked otherwise
+LANDMARKS = 1_000  # beyond
 
 
 @estimator
@@ -31,7 +38,8 @@ class KernelRidge(Regressor, Kernelized):
     Objective   min over f of  Σᵢ sᵢ (yᵢ − f(xᵢ))² + alpha ‖f‖²,  ‖f‖² = cᵀ K c
     Algorithm   (K + alpha S⁻¹) c = y by Cholesky, tile by tile on all threads; all penalties of a path from one eigendecomposition
     Cost        O(n² p + n³ / 3) time, 8 n² bytes; keeps all rows. Rows left out, one or a fold at a time, follow from the one
-                decomposition, for every penalty: with G = (K + alpha S⁻¹)⁻¹ and c = G y,  y_F − f₋F(x_F) = (G_FF)⁻¹ c_F
+                decomposition, for every penalty: with G = (K + alpha S⁻¹)⁻¹ and c = G y,  y_F − f₋F(x_F) = (G_FF)⁻¹ c_F.
+                Beyond 20,000 rows f is sought among kernels with m = 1,000 drawn rows (Nystrom; told), in O(n m (m + p)) time
     Fails when  n² numbers do not fit in memory; alpha = 0 and rows are repeated (returns the solution of least norm and warns Degenerate)
     Reference   Saunders, Gammerman & Vovk 1998; leave-one-out: Rifkin & Lippert 2007
 
@@ -57,6 +65,11 @@ class KernelRidge(Regressor, Kernelized):
         default=1.0, at_least=0, doc="penalty strength, or one for each target", before="kernel"
     )
 
+    _: KW_ONLY
+    landmarks: int | None = param(
+        default=None, at_least=1, doc="rows whose kernels the solution is made of, drawn by a hash; None: all up to 20,000 rows, else 1,000"
+    )
+
     @classmethod
     def _examples(cls) -> list[dict[str, Any]]:
         return [{"alpha": 0.5, "kernel": "rbf", "gamma": 0.1}, {"alpha": 2.0}, {"kernel": "poly", "degree": 2, "gamma": 0.2}]
@@ -67,7 +80,15 @@ class KernelRidge(Regressor, Kernelized):
     def _kept(self, source: Source, alphas: list[float] | None) -> Learner[list[dict[str, Any]]]:
         """The fits of some penalties from the rows, or that of the own one."""
         self._check_kernel()
-        X, y, w = yield Keep()
+        if self.landmarks is not None and self.accepts == "rows":
+            return (yield from self._by_landmarks(alphas, None))
+        if self.accepts == "rows" and (source.n_rows is None or source.n_rows > EXACT_ROWS):
+            found = yield few_or_drawn
+            if found.kept is None:
+                return (yield from self._by_landmarks(alphas, found))
+            X, y, w = found.kept.arrays()
+        else:
+            X, y, w = yield Keep()
         rows = np.array(X, dtype=np.float64)  # the user may change the array that was given
         system = System(lambda: self._lower(rows), y.astype(np.float64), w)
         if alphas is not None:
@@ -76,9 +97,27 @@ class KernelRidge(Regressor, Kernelized):
             duals = [self._by_target(system)]
         return [dict(X_fit_=rows, dual_coef_=one[:, 0].copy() if self._flat else one) for one in duals]
 
-    def _by_target(self, system: System) -> Array:
+    def _by_landmarks(self, alphas: list[float] | None, many: FewOrDrawn | None) -> Learner[list[dict[str, Any]]]:
+        """f among Σⱼ cⱼ k(x, lⱼ): ridge regression on z(x) = M^(−1/2) k(x, l), Mᵢⱼ = k(lᵢ, lⱼ), whose squared norm is that of f."""
+        if many is None:
+            rows = (yield partial(drawn, rows=self.landmarks or LANDMARKS, seed=0)).rows
+        else:
+            rows = many.sample.rows
+            warn(
+                f"KernelRidge: there are {many.n:,} rows, more than {EXACT_ROWS:,}: the solution is sought among kernels with "
+                f"{len(rows):,} rows that are drawn; landmarks=... says how many",
+                DataWarning,
+                stacklevel=2,
+            )
+        root = root_inverse(mirrored(self._lower(rows)))
+        moments = yield partial(_products, learner=self, rows=rows, root=root)
+        system = Normal(moments, root)
+        duals = [system.at(alpha) for alpha in alphas] if alphas is not None else [self._by_target(system)]
+        return [dict(X_fit_=rows, dual_coef_=one[:, 0].copy() if self._flat else one) for one in duals]
+
+    def _by_target(self, system: System | Normal) -> Array:
         penalties = np.atleast_1d(np.asarray(self.alpha, dtype=np.float64))
-        targets = system.y.shape[1]
+        targets = system.targets
         if len(penalties) not in (1, targets) or (penalties < 0).any() or not np.isfinite(penalties).all():
             raise BadParameter(
                 f"KernelRidge(alpha=...): Number of targets and number of penalties do not correspond: {len(penalties)} != {targets}, "
@@ -110,11 +149,70 @@ class KernelRidge(Regressor, Kernelized):
         return None if found is None else (one[0] for one in found)
 
     def _folds_along(self, models: list[Any], source: Source, parts: list[Array] | None) -> Iterator[list[Array]] | None:
-        if not all(np.ndim(one.alpha) == 0 and one.alpha > 0 for one in models):
+        exact = len(self.X_fit_) == source.n_rows and self.landmarks is None
+        if not exact or not all(np.ndim(one.alpha) == 0 and one.alpha > 0 for one in models):
             return None
         _, y, w = drive(kept_rows(), source, current_engine(source), "KernelRidge")
         system = System(lambda: self._lower(self.X_fit_), y.astype(np.float64), w)
         return (system.left_out(float(one.alpha), parts) for one in models)
+
+
+@dataclass(slots=True)
+class FewOrDrawn(Stats):
+    """The rows while they are few, some of them, and their number."""
+
+    kept: Kept | None
+    sample: Sample
+    n: int
+
+    def __add__(self, other: FewOrDrawn) -> FewOrDrawn:
+        n = self.n + other.n
+        kept = self.kept + other.kept if n <= EXACT_ROWS and self.kept is not None and other.kept is not None else None
+        return FewOrDrawn(kept, self.sample + other.sample, n)
+
+
+def few_or_drawn(block: Block) -> FewOrDrawn:
+    kept = Kept.of(block) if len(block) <= EXACT_ROWS else None
+    return FewOrDrawn(kept, drawn(block, LANDMARKS, 0), len(block))
+
+
+def _products(block: Block, learner: KernelRidge, rows: Array, root: Array) -> Products:
+    Z = learner._between(ops.dense(block.X).astype(np.float64, copy=False), rows) @ root
+    weighed = block.w[:, None] * Z
+    return Products(weighed.T @ Z, weighed.T @ block.y)
+
+
+@dataclass(slots=True)
+class Products(Stats):
+    """Σ w z zᵀ and Σ w z yᵀ."""
+
+    zz: Array
+    zy: Array
+
+    def __add__(self, other: Products) -> Products:
+        return Products(self.zz + other.zz, self.zy + other.zy)
+
+
+class Normal:
+    """The normal equations of ridge regression on the features of landmarks."""
+
+    def __init__(self, sums: Products, root: Array) -> None:
+        self.sums, self.root, self.targets = sums, root, int(sums.zy.shape[1])
+
+    def solved(self, alpha: float) -> Array:
+        return self.at(alpha)
+
+    @cached_property
+    def spectrum(self) -> tuple[Array, Array]:
+        values, vectors = patiently(np.linalg.eigh, self.sums.zz)
+        return np.maximum(values, 0.0), vectors
+
+    def at(self, alpha: float) -> Array:
+        values, vectors = self.spectrum
+        shifted = values + alpha
+        sound = shifted > rounding(len(shifted)) * float(shifted.max(initial=0.0))
+        inverse = np.divide(1.0, shifted, out=np.zeros_like(shifted), where=sound)
+        return np.asarray(self.root @ (vectors @ (inverse[:, None] * (vectors.T @ self.sums.zy))))
 
 
 def kept_rows() -> Learner[Any]:
@@ -127,6 +225,10 @@ class System:
 
     def __init__(self, lower: Callable[[], Array], y: Array, w: Array) -> None:
         self.lower, self.y, self.root = lower, y, np.sqrt(w)
+
+    @property
+    def targets(self) -> int:
+        return int(self.y.shape[1])
 
     def _weighed(self) -> Array:
         """The lower triangle of R K R."""

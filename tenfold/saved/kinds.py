@@ -185,5 +185,7 @@ LEARNERS: dict[int, str] = {
     210: "GaussianProcessRegressor",
     211: "KernelRidge",
     212: "MixtureOfRegressions",
+    213: "Nystroem",
+    214: "RBFSampler",
 }
 NUMBER_OF_LEARNER = {name: number for number, name in LEARNERS.items()}
