@@ -18,8 +18,6 @@ Levels<SumsKernels> kernels(TENFOLD_LEVELS(summation));
 // For tests; false where this machine does not have the instruction set.
 bool use_level(const std::string& name) { return kernels.use(name); }
 
-constexpr size_t POINTS = 256;  // that a thread takes at a time
-
 // Rows in bandwidths, with weights above 0, made ready for sums of one kernel to a relative tolerance.
 class KernelSums {
 public:
@@ -36,14 +34,22 @@ public:
         });
     }
 
+    // Points in an order in which those that look at the same rows come together.
+    nb::object order(Matrix points) const {
+        require(points.size(1) == rows_->width(), "points have another number of columns than rows");
+        New<std::int64_t> order(points.size(0));
+        unlocked([&] { rows_->sort(points.rows(), order.data); });
+        return order.array;
+    }
+
     // Logarithms of the sums at points. `own` is empty, or names for each point the row that it is, of which the weight `taken` is left out.
-    Doubles log_sums(Matrix points, Integers own, Vector taken, double absolute, std::int64_t threads) const {
+    Doubles log_sums(Matrix points, Integers own, Vector taken, double absolute) const {
         const size_t q = points.size(0);
         require(points.size(1) == rows_->width(), "points have another number of columns than rows");
         require(own.size(0) == 0 || own.size(0) == q, "own must name a row for each point");
         require(taken.size(0) == own.size(0), "taken must hold a weight for each point that is a row");
         for (const std::int64_t row : own.span()) require(static_cast<std::uint64_t>(row) < rows_->size(), "own names a row that is not there");
-        require(absolute >= 0 && threads >= 1, "the tolerance must not be negative, and there must be a thread");
+        require(absolute >= 0, "the tolerance must not be negative");
         Output logs = zeros(q);
         unlocked([&] {
             std::vector<std::int64_t> order(q);
@@ -52,8 +58,7 @@ public:
             const bool out = own.size(0) > 0;  // what is left out makes sums smaller, by half at most
             const Asked asked{points.rows(), order.data(), out ? own.data() : nullptr, taken.data()};
             const Tolerance tolerance{out ? relative_ / 2 : relative_, absolute};
-            Team team(q > POINTS ? static_cast<size_t>(threads) : 1);
-            team.ranges(q, POINTS, [&](size_t begin, size_t end) { kernels_->sum(rows, asked, begin, end, tolerance, logs.data); });
+            kernels_->sum(rows, asked, 0, q, tolerance, logs.data);
         });
         return logs.array;
     }
@@ -71,7 +76,7 @@ NB_MODULE(_summation, m) {
     nb::class_<KernelSums>(m, "KernelSums")
         .def(nb::init<Matrix, Vector, std::int64_t, double, std::int64_t>(), "rows"_a.noconvert(), "weights"_a.noconvert(), "kernel"_a,
              "relative"_a, "threads"_a = 1)
-        .def("log_sums", &KernelSums::log_sums, "points"_a.noconvert(), "own"_a.noconvert(), "taken"_a.noconvert(), "absolute"_a = 0.0,
-             "threads"_a = 1);
+        .def("log_sums", &KernelSums::log_sums, "points"_a.noconvert(), "own"_a.noconvert(), "taken"_a.noconvert(), "absolute"_a = 0.0)
+        .def("order", &KernelSums::order, "points"_a.noconvert());
     m.def("use_level", &use_level, "name"_a);
 }

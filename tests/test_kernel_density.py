@@ -156,8 +156,34 @@ def test_refused(params: dict[str, Any], words: str) -> None:
         tenfold.KernelDensity(**params).fit(X)
 
 
+def test_rows_that_no_number_of_bandwidths_tells_apart_are_refused() -> None:
+    with pytest.raises(BadInput, match="give a larger bandwidth"):
+        tenfold.KernelDensity(bandwidth=1e-95).fit(X * 1e70)
+
+
 def test_no_bandwidth_is_found_where_no_row_has_another() -> None:
     with pytest.raises(BadInput, match="needs at least two rows"):
         tenfold.KernelDensity(bandwidth="cv").fit([[1.0]])
     with pytest.raises(BadInput, match="take kernel='gaussian'"):
         tenfold.KernelDensity(bandwidth="cv", kernel="tophat").fit(np.r_[np.zeros(50), 1e9][:, None])
+
+
+def test_pictures() -> None:
+    from tenfold.draw import draw_bandwidths, draw_contours
+
+    one = tenfold.KernelDensity(bandwidth=0.3).fit(X[:20, :1])
+    panels = draw_bandwidths(one, X[:20, :1], times=(0.5, 1))
+    assert [ax.get_title() for ax in panels] == ["bandwidth 0.15: 0.5 times", "bandwidth 0.3"]
+    lines = [line for line in panels[1].lines if len(line.get_xdata()) > 20]
+    x, y = lines[-1].get_data()
+    np.testing.assert_allclose(y, np.exp(one.score_samples(np.asarray(x)[:, None])))
+    np.testing.assert_allclose(np.sum([line.get_ydata() for line in lines[:-1]], axis=0), y, rtol=1e-9, atol=1e-12)  # kernels of rows
+    both = tenfold.KernelDensity(bandwidth=0.3).fit(X)
+    ax = draw_contours(both, X)
+    (contours,) = [found for found in ax.collections if getattr(found, "filled", None) is False]
+    held = (np.exp(both.score_samples(X))[:, None] >= contours.levels).mean(axis=0)
+    np.testing.assert_allclose(held, [0.9, 0.75, 0.5, 0.25, 0.1], atol=0.01)
+    other = tenfold.Ridge().fit(X, W)
+    for call in (lambda: draw_contours(one, X[:, :1]), lambda: draw_bandwidths(both, X), lambda: draw_bandwidths(other, X)):
+        with pytest.raises(BadInput, match="fit"):
+            call()

@@ -59,12 +59,16 @@ def test_sums_are_those_of_all_pairs(level: str, kernel: int, p: int) -> None:
                 assert (off[np.isfinite(exact)] <= (1.01 * relative + 1e-11 + edge + 1e-12 * np.abs(exact))[np.isfinite(exact)]).all()
 
 
-def test_threads_and_absolute_errors() -> None:
+def test_threads_parts_and_absolute_errors() -> None:
     rng = np.random.default_rng(0)
     X, points = rng.normal(size=(3000, 2)) * 4, rng.normal(size=(1000, 2)) * 4
     sums = _summation.KernelSums(X, np.ones(3000), 0, 1e-6, 3)
-    found = sums.log_sums(points, NO_ROWS, NO_WEIGHTS, 0.0, 1)
-    np.testing.assert_array_equal(found, sums.log_sums(points, NO_ROWS, NO_WEIGHTS, 0.0, 3))
+    found = sums.log_sums(points, NO_ROWS, NO_WEIGHTS)
+    alone = _summation.KernelSums(X, np.ones(3000), 0, 1e-6, 1)
+    np.testing.assert_array_equal(found, alone.log_sums(points, NO_ROWS, NO_WEIGHTS))
+    order = sums.order(points)
+    assert sorted(order) == list(range(1000))
+    np.testing.assert_array_equal(found[order], sums.log_sums(points[order], NO_ROWS, NO_WEIGHTS))
     np.testing.assert_allclose(np.exp(sums.log_sums(points, NO_ROWS, NO_WEIGHTS, 0.5)), np.exp(found), rtol=1e-5, atol=0.5)
     assert sums.log_sums(np.empty((0, 2)), NO_ROWS, NO_WEIGHTS).shape == (0,)
 
@@ -86,7 +90,7 @@ def test_what_is_refused() -> None:
         lambda: sums.log_sums(X, np.array([0, 1, -1]), w),
         lambda: sums.log_sums(X, np.array([0, 1, 2]), w[:2]),
         lambda: sums.log_sums(X, NO_ROWS, NO_WEIGHTS, -1.0),
-        lambda: sums.log_sums(X, NO_ROWS, NO_WEIGHTS, 0.0, 0),
+        lambda: sums.order(np.zeros((2, 3))),
     ):
         with pytest.raises(ValueError):
             call()

@@ -65,6 +65,7 @@ class KernelDensity(Density, Estimator):
     _weights: Array = learned("float(n)>0", "their weights, where they are not one", optional=True)
 
     kind: ClassVar[str] = "keeps rows"
+    sparse: ClassVar[bool] = True  # made dense
     score_is_total: ClassVar[bool] = True
 
     _: KW_ONLY

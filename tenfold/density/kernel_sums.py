@@ -10,10 +10,12 @@ from scipy.special import logsumexp
 from tenfold._summation import KernelSums
 from tenfold.core.data import Array
 from tenfold.core.engine import each, lent_threads
+from tenfold.core.errors import BadInput
 from tenfold.density.kernel_shapes import KernelShape
 from tenfold.near.measures import Measure
 from tenfold.near.pairs import distances
 
+POINTS = 512  # at a time
 PAIRS = 1 << 20  # distances at a time, of metrics without fast sums
 FAST = ("euclidean", "seuclidean", "mahalanobis")  # Euclidean distances of changed rows
 FARTHEST = 1e150  # bandwidths: beyond, squares would not be finite
@@ -31,23 +33,37 @@ class FastSums:
     def __init__(self, measure: Measure, rows: Array, w: Array, h: Any, shape: KernelShape, rtol: float) -> None:
         self.measure, self.h = measure, h
         self.center = measure.rows(rows, False).mean(axis=0)  # so that large values keep their digits in bandwidths
+        scaled = self._scaled(rows)
+        if np.abs(scaled).max() >= FARTHEST:
+            least = float(np.min(h))
+            raise BadInput(f"KernelDensity: rows are {FARTHEST:g} bandwidths (of {least:.3g}) apart: give a larger bandwidth, or rescale X")
         with lent_threads() as threads:
-            self.sums = KernelSums(self._scaled(rows), w, shape.number, rtol, threads)
+            self.sums = KernelSums(scaled, w, shape.number, rtol, threads)
 
     def _scaled(self, X: Array) -> Array:
         with np.errstate(over="ignore"):
             return np.ascontiguousarray(((self.measure.rows(X, False) - self.center) / self.h).clip(-FARTHEST, FARTHEST))
 
     def log_sums(self, X: Array, absolute: float) -> Array:
-        with lent_threads() as threads:
-            return self.sums.log_sums(self._scaled(X), NO_ROWS, NO_WEIGHTS, absolute, threads)
+        return self._by_parts(self._scaled(X), NO_ROWS, NO_WEIGHTS, absolute)
 
     def left_out(self, rows: Array, w: Array, asked: Array) -> Array:
         """log of the mean of kernels around some rows, each without one copy of itself."""
         taken = np.minimum(w, 1.0)[asked]
-        with lent_threads() as threads:
-            found = self.sums.log_sums(self._scaled(rows[asked]), asked, taken, 0.0, threads)
-        return np.asarray(found - np.log(w.sum() - taken))
+        return np.asarray(self._by_parts(self._scaled(rows[asked]), asked, taken, 0.0) - np.log(w.sum() - taken))
+
+    def _by_parts(self, Z: Array, own: Array, taken: Array, absolute: float) -> Array:
+        """Some points that lie together at a time, on all threads; so it also hears of an interrupt."""
+        if len(Z) <= POINTS:
+            return self.sums.log_sums(Z, own, taken, absolute)
+        order, found = self.sums.order(Z), np.empty(len(Z))
+
+        def some(start: int) -> None:
+            part = order[start : start + POINTS]
+            found[part] = self.sums.log_sums(Z[part], own[part] if len(own) else own, taken[part] if len(own) else taken, absolute)
+
+        each(some, list(range(0, len(Z), POINTS)))
+        return found
 
 
 class AllPairs:

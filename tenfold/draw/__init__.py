@@ -11,6 +11,7 @@ from tenfold.core.lazy import lazy_names
 
 PUBLIC = {
     "draw_attributions": "attribution",
+    "draw_bandwidths": "contours",
     "draw_bias_variance": "bias_variance",
     "draw_calibration": "calibration",
     "draw_cells": "cells",
@@ -18,6 +19,7 @@ PUBLIC = {
     "draw_clusters": "groups",
     "draw_coefficients": "coefficients",
     "draw_confusion": "confusion",
+    "draw_contours": "contours",
     "draw_copula": "cells",
     "draw_dendrogram": "dendrogram",
     "draw_density": "densities",

@@ -8,6 +8,8 @@ from tenfold.draw.clusters import draw_mean_shift as draw_mean_shift
 from tenfold.draw.clusters import draw_neighbor_distances as draw_neighbor_distances
 from tenfold.draw.coefficients import draw_coefficients as draw_coefficients
 from tenfold.draw.confusion import draw_confusion as draw_confusion
+from tenfold.draw.contours import draw_bandwidths as draw_bandwidths
+from tenfold.draw.contours import draw_contours as draw_contours
 from tenfold.draw.curves import draw_learning_curve as draw_learning_curve
 from tenfold.draw.curves import draw_validation_curve as draw_validation_curve
 from tenfold.draw.dendrogram import draw_dendrogram as draw_dendrogram
