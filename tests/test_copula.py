@@ -132,7 +132,7 @@ def test_what_is_refused() -> None:
         with pytest.raises(BadParameter, match=r"CopulaDensity\(copula=.*must be 'tree', 'forest', 'gaussian'"):
             tenfold.CopulaDensity(copula).fit(X)
     for marginals in ["normal", 3, tenfold.Ridge(), None]:
-        with pytest.raises(BadParameter, match=r"CopulaDensity\(marginals=.*must be 'histogram', 'tree', 'kde', 'gaussian', or a density"):
+        with pytest.raises(BadParameter, match=r"CopulaDensity\(marginals=.*must be 'tree', 'histogram', 'kde', 'gaussian', or a density"):
             tenfold.CopulaDensity("tree", marginals).fit(X)
     flat = np.column_stack([X, np.ones(30)])
     with pytest.raises(BadInput, match="CopulaDensity: there is no density of column 3 alone: DensityTree: all 30 rows are equal"):

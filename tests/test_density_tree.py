@@ -109,6 +109,12 @@ def test_without_a_width() -> None:
     np.testing.assert_allclose(two.score_samples([[0.0], [1.0], [1.1]]), [0, 0, -np.inf], rtol=1e-9, atol=1e-12)
 
 
+def test_weights_that_are_no_copies_are_told() -> None:
+    X = steps(100)
+    with pytest.warns(Degenerate, match="the weights sum to 1, and count as copies of rows: nothing can be cut; scale them"):
+        assert tenfold.DensityTree().fit(X, sample_weight=np.full(100, 0.01)).get_n_leaves() == 1
+
+
 def test_a_support_of_the_user() -> None:
     X = steps(100)
     for wrong in (3, (1, 0), (0, np.inf), ([0, 0], [1, 1]), "all", (0, 1, 2)):

@@ -42,7 +42,7 @@ class CopulaDensity(Density, Estimator):
     Algorithm   columns one by one, then the copula; rows are drawn from c, and go through the inverse cdfs
     Cost        that of p densities of one column, and of the copula; the rows are kept during the fit
     Fails when  a column has few values: widths of its own density must suit their grid (give Histogram with edges half way between them);
-                a row lies where one pⱼ is zero (histograms end with the rows); weights count as copies of rows
+                a row lies where one pⱼ is zero (trees and histograms end near the rows); weights count as copies of rows
     Reference   Sklar 1959; Joe 1997; shrinkage: Schäfer & Strimmer 2005
 
     Example
@@ -71,8 +71,8 @@ class CopulaDensity(Density, Estimator):
         doc="how columns depend on each other: 'tree', 'forest' or 'gaussian'; or a DensityTree or DensityForest with its parameters",
     )
     marginals: Any = param(
-        default="histogram",
-        doc="density of each column: 'histogram', 'tree', 'kde' or 'gaussian'; or any density with a cdf, of which each column gets a copy",
+        default="tree",
+        doc="density of each column: 'tree', 'histogram', 'kde' or 'gaussian'; or any density with a cdf, of which each column gets a copy",
     )
     _: KW_ONLY
     shrinkage: float | None = param(
@@ -194,7 +194,7 @@ class CopulaDensity(Density, Estimator):
         return [np.unique(np.concatenate([x, one._quantile(u)])) for one, x, u in zip(self.marginals_, alone, cuts, strict=True)]
 
 
-NAMES = ("histogram", "tree", "kde", "gaussian")
+NAMES = ("tree", "histogram", "kde", "gaussian")
 
 
 def _named(name: str) -> Any:
@@ -228,7 +228,7 @@ def shrunken_correlations(Z: Array, w: Array, share: float | None) -> tuple[Arra
         strength = (R**2)[off].sum()
         share = float(np.clip(doubt / strength, 0.0, 1.0)) if strength > 0 else 1.0
     R = np.where(off, (1 - share) * R, 1.0)
-    lowest = float(np.linalg.eigvalsh(R)[0])
+    lowest = share if share >= LEAST else float(np.linalg.eigvalsh(R)[0])
     if lowest < LEAST:  # columns that say the same: as little more as makes R invertible
         more = (LEAST - lowest) / (1 - lowest)
         share, R = 1 - (1 - share) * (1 - more), np.where(off, (1 - more) * R, 1.0)

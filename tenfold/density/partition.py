@@ -64,6 +64,13 @@ class Partition(Density, Estimator):
         if not w.all():
             X, w = X[w > 0], w[w > 0]
         lower, upper = self._box(X)
+        if w.sum() < min(2 * self.min_samples_leaf, len(w)):
+            warn(
+                f"{type(self).__name__}: the weights sum to {w.sum():.3g}, and count as copies of rows: nothing can be cut; scale them so "
+                f"that they sum to the {len(w):,} rows",
+                Degenerate,
+                stacklevel=2,
+            )
         check_memory(f"{self._at_once() + 1} sorted copies of the table", 12.0 * X.size * (self._at_once() + 1))
         columns = self._columns_looked_at(X.shape[1])
         with np.errstate(over="ignore"):
