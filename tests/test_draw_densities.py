@@ -10,7 +10,7 @@ import pytest
 
 import tenfold
 from tenfold.core.errors import BadInput, NotFitted
-from tenfold.draw import draw_density, draw_histogram
+from tenfold.draw import draw_class_posteriors, draw_density, draw_histogram
 
 RNG = np.random.default_rng(0)
 X = np.concatenate([RNG.normal(0, 1, 60), RNG.gamma(2, 1.5, 100) + 4])[:, None]
@@ -43,6 +43,27 @@ def test_densities_over_the_rows() -> None:
     assert len(many.lines[-1].get_xdata()) == 2000
     copies = draw_density(tenfold.NeighborDensity(3).fit(np.repeat(X, 3, axis=0)), X)  # endless where three rows are one
     assert np.isfinite(copies.get_ylim()).all()
+
+
+def test_posteriors_of_a_fitted_classifier_along_a_column() -> None:
+    rows, y = np.column_stack([X, RNG.normal(size=160)]), np.where(np.arange(160) < 60, "early", "late")
+    model = tenfold.HistogramNB(6).fit(rows, y)
+    frame = pandas.DataFrame(rows, columns=["length", "noise"])
+    mixed = tenfold.MixedNB(numbers="histogram", bins=6).fit(frame.assign(word="a"), y)
+    text = draw_class_posteriors(mixed, frame.assign(word="a"), y)[1].lines[1].get_ydata()
+    above, below = draw_class_posteriors(tenfold.HistogramNB(6).fit(frame, y), frame, y)
+    x, shown = below.lines[1].get_data()
+    np.testing.assert_allclose(shown, tenfold.HistogramNB(6).fit(X, y).predict_proba(x[:, None])[:, 1], atol=1e-12)
+    np.testing.assert_allclose(text, shown, atol=1e-12)
+    with pytest.raises(BadInput, match="column 2 holds no numbers"):
+        draw_class_posteriors(mixed, frame.assign(word="a"), y, 2)
+    areas = [one.get_data()[0] @ np.diff(one.get_data()[1]) for one in above.patches]
+    np.testing.assert_allclose(areas, [60 / 160, 100 / 160])
+    assert below.get_xlabel() == "length" and [text.get_text() for text in above.get_legend().get_texts()] == ["early", "late"]
+    with pytest.raises(BadInput, match="can leave out all columns but one"):
+        draw_class_posteriors(tenfold.GaussianNB().fit(rows, y), rows, y)
+    with pytest.raises(BadInput, match="must have the 2 columns of the fit"):
+        draw_class_posteriors(model, rows, y, column=2)
 
 
 def test_what_is_no_density_of_one_column() -> None:

@@ -15,6 +15,7 @@ PUBLIC = {
     "draw_bias_variance": "bias_variance",
     "draw_calibration": "calibration",
     "draw_cells": "cells",
+    "draw_class_posteriors": "densities",
     "draw_cluster_choice": "groups",
     "draw_clusters": "groups",
     "draw_coefficients": "coefficients",

@@ -13,6 +13,7 @@ from tenfold.draw.contours import draw_contours as draw_contours
 from tenfold.draw.curves import draw_learning_curve as draw_learning_curve
 from tenfold.draw.curves import draw_validation_curve as draw_validation_curve
 from tenfold.draw.dendrogram import draw_dendrogram as draw_dendrogram
+from tenfold.draw.densities import draw_class_posteriors as draw_class_posteriors
 from tenfold.draw.densities import draw_density as draw_density
 from tenfold.draw.densities import draw_histogram as draw_histogram
 from tenfold.draw.dependence import draw_dependence as draw_dependence

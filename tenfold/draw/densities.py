@@ -75,6 +75,71 @@ def draw_density(models: Any, X: Any, ax: Any = None) -> Any:
     return ax
 
 
+def draw_class_posteriors(model: Any, X: Any, y: Any, column: int = 0) -> Any:
+    """What a fitted classifier says along one column: above, the histogram of the rows of each class, as large as its share of the rows;
+    below, the posteriors P(k | x). All other columns are missing, for which the classifier must be one that takes missing values, as
+    HistogramNB and MixedNB, or have one column.
+
+    Returns both axes.
+
+    >>> import numpy as np, tenfold
+    >>> from tenfold.draw import draw_class_posteriors
+    >>> X, y = np.arange(40.0)[:, None], np.arange(40) > 20
+    >>> above, below = draw_class_posteriors(tenfold.GaussianNB().fit(X, y), X, y)
+    >>> [text.get_text() for text in above.get_legend().get_texts()]
+    ['False', 'True']
+    """
+    check.check_fitted(model)
+    p, names = model.n_features_in_, frame_names(X)
+    if model.role != "classifier" or (p > 1 and not model.missing):
+        raise BadInput(
+            f"draw_class_posteriors: {titled(model)} is no classifier that can leave out all columns but one: fit it on one column, use "
+            "one that takes missing values, or draw_dependence"
+        )
+    table = X.to_numpy() if names is not None else np.asarray(X)
+    if table.ndim != 2 or table.shape[1] != p or not isinstance(column, int) or not 0 <= column < p:
+        raise BadInput(f"draw_class_posteriors: X must have the {p} columns of the fit, and column={column!r} be the number of one of them")
+    values, labels = _numbers(table[:, column], column), np.asarray(y)
+    values, labels = values[~np.isnan(values)], labels[~np.isnan(values)]
+    x = np.linspace(values.min(), values.max(), POINTS)
+    found = model.predict_proba(_alone(model, x, column))
+    figure = new_axes(None, (6.4, 5.6)).figure
+    figure.clear()
+    above = new_axes(figure.add_subplot(2, 1, 1))
+    below = new_axes(figure.add_subplot(2, 1, 2, sharex=above))
+    edges = Histogram("scott").fit(values[:, None]).edges_[0]
+    for k, label in enumerate(model.classes_.tolist()):
+        own = np.histogram(values[labels == label], edges)[0] / (len(values) * np.diff(edges))
+        above.stairs(own, edges, label=str(label), linewidth=1.8, **style(k))
+        below.plot(x, found[:, k], **style(k))
+    above.set(ylabel="share × density", ylim=(0, None))
+    above.legend(frameon=False)
+    below.set(xlabel=f"column {column}" if names is None else str(names[column]), ylabel="posterior", ylim=(0, 1.02))
+    return above, below
+
+
+def _numbers(values: Array, column: int) -> Array:
+    try:
+        found = np.asarray(values, dtype=np.float64)
+    except (TypeError, ValueError):
+        found = np.full(1, np.nan)
+    if np.isnan(found).all():
+        raise BadInput(f"draw_class_posteriors: column {column} holds no numbers: give a column of numbers")
+    return found
+
+
+def _alone(model: Any, x: Array, column: int) -> Any:
+    """Rows of which nothing but this column is known, as the model was fitted on them."""
+    names = vars(model).get("feature_names_in_")
+    if names is None:
+        rows = np.full((len(x), model.n_features_in_), np.nan)
+        rows[:, column] = x
+        return rows
+    import polars as pl
+
+    return pl.DataFrame({str(name): x if j == column else np.full(len(x), np.nan) for j, name in enumerate(names)})
+
+
 def _column(X: Any) -> tuple[Array, str]:
     """(rows, 1), and what it is called; a flat array is a column."""
     names = frame_names(X)
