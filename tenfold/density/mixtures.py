@@ -388,9 +388,8 @@ def inverse(factors: Array, covariance_type: str) -> Array:
     """Covariances from the factors of their inverses."""
     if covariance_type in ("diag", "spherical"):
         return np.asarray(1.0 / factors**2)
-    if factors.shape[-1] > WIDE and not np.tril(factors, -1).any():  # half the work, and again by halves
-        every = np.array([invert_triangle(np.ascontiguousarray(one.T)).T for one in factors.reshape(-1, *factors.shape[-2:])])
-        every = every.reshape(factors.shape)
-    else:
-        every = np.linalg.inv(factors)
+    if factors.shape[-1] > WIDE and not np.tril(factors, -1).any():  # half the work, and half again for the products
+        low = (invert_triangle(np.ascontiguousarray(one.T)) for one in factors.reshape(-1, *factors.shape[-2:]))
+        return np.array([one @ one.T for one in low]).reshape(factors.shape)
+    every = np.linalg.inv(factors)
     return np.asarray(np.swapaxes(every, -1, -2) @ every)
