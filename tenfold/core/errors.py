@@ -72,6 +72,10 @@ class NotRouted(TenfoldError, RuntimeError):
     """Metadata for a learner inside another one, where scikit-learn's routing of metadata is off."""
 
 
+class BadRequest(TenfoldError, RuntimeError):
+    """What is asked for in one call excludes one another."""
+
+
 class TooLarge(TenfoldError, MemoryError):
     """A fit that needs more memory than there is."""
 

@@ -11,7 +11,7 @@ from numpy.random import RandomState
 from tenfold.base import check
 from tenfold.base.estimator import Estimator, Regressor, map_rows
 from tenfold.core.data import Array, Source
-from tenfold.core.errors import BadParameter
+from tenfold.core.errors import BadParameter, BadRequest
 from tenfold.core.learned import learned
 from tenfold.core.learning import Keep, Learner
 from tenfold.core.memory import check_memory
@@ -58,10 +58,11 @@ class GaussianProcessRegressor(Regressor, Estimator):
     -------
     >>> import numpy as np, tenfold
     >>> from tenfold.kernels import RBF, WhiteKernel
-    >>> x = np.linspace(0, 3, 16)[:, None]
-    >>> model = tenfold.GaussianProcessRegressor(RBF() + WhiteKernel(1e-3)).fit(x, np.sin(x[:, 0]))
+    >>> x = np.linspace(0, 3, 31)[:, None]
+    >>> y = np.sin(x[:, 0]) + np.random.default_rng(0).normal(0, 0.1, 31)
+    >>> model = tenfold.GaussianProcessRegressor(RBF() + WhiteKernel(0.1)).fit(x, y)
     >>> mean, std = model.predict([[1.0], [9.0]], return_std=True)
-    >>> bool(std[1] > 10 * std[0])
+    >>> bool(std[1] > 4 * std[0])
     True
     """
 
@@ -189,7 +190,7 @@ class GaussianProcessRegressor(Regressor, Estimator):
         """The mean of the process at each row; with `return_std` also its standard deviation, with `return_cov` the covariance of all
         rows with one another. Before the fit: the prior."""
         if return_std and return_cov:
-            raise RuntimeError("At most one of return_std or return_cov can be requested.")
+            raise BadRequest("At most one of return_std or return_cov can be requested.")
         if "n_features_in_" not in vars(self):
             return self._prior(np.atleast_2d(np.asarray(X, dtype=np.float64)), return_std, return_cov)
         if return_cov:
@@ -237,7 +238,7 @@ class GaussianProcessRegressor(Regressor, Estimator):
         check.check_fitted(self)
         if theta is None:
             if eval_gradient:
-                raise ValueError("Gradient can only be evaluated for theta!=None")
+                raise BadParameter("Gradient can only be evaluated for theta!=None")
             return np.float64(self.log_marginal_likelihood_value_)
         kernel = self.kernel_.clone_with_theta(theta) if clone_kernel else self.kernel_
         kernel.theta = theta

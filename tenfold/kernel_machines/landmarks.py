@@ -57,7 +57,7 @@ class Nystroem(Transformer, Kernelized):
     """
 
     components_: Array = learned("float(m,p)", "the rows that were drawn", rows=True)
-    normalization_: Array = learned("float(m,m)", "M^(−1/2)")
+    normalization_: Array = learned("float(m,m)", "M^(−1/2), which the kernels of a row are multiplied by")
 
     double: ClassVar[bool] = True
     sparse: ClassVar[bool] = True
@@ -123,8 +123,8 @@ class RBFSampler(Transformer, Estimator):
     True
     """
 
-    random_weights_: Array = learned("float(p,m)", "W")
-    random_offset_: Array = learned("float(m)", "b")
+    random_weights_: Array = learned("float(p,m)", "W: the direction of each wave")
+    random_offset_: Array = learned("float(m)", "b: where each wave begins")
 
     double: ClassVar[bool] = True
     sparse: ClassVar[bool] = True

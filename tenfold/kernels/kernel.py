@@ -85,7 +85,7 @@ class Kernel:
         if not eval_gradient:
             return self.cross(X, rows_of(Y, self)[:])  # another array, even where it is the same: its rows are not those of X
         if Y is not None:
-            raise ValueError("Gradient can only be evaluated when Y is None.")
+            raise BadParameter("Gradient can only be evaluated when Y is None.")
         found = self.evaluate(X)
         every = list(found.derivatives())
         return found.K, np.stack(every, axis=2) if every else np.empty((len(X), len(X), 0))
@@ -102,7 +102,7 @@ class Kernel:
         for key, value in params.items():
             name, mark, rest = key.partition("__")
             if name not in known:
-                raise ValueError(
+                raise BadParameter(
                     f"Invalid parameter {name} for kernel {type(self).__name__}. Check the list of available parameters with "
                     "`kernel.get_params().keys()`."
                 )
@@ -122,7 +122,7 @@ class Kernel:
             if not fixed:
                 bounds = np.atleast_2d(bounds)
                 if bounds.shape[0] not in (1, size):
-                    raise ValueError(f"Bounds on {name} should have either 1 or {size} dimensions. Given are {bounds.shape[0]}")
+                    raise BadParameter(f"Bounds on {name} should have either 1 or {size} dimensions. Given are {bounds.shape[0]}")
                 bounds = np.repeat(bounds, size, 0) if bounds.shape[0] == 1 else bounds
             found.append(Hyperparameter(name, "numeric", bounds, size, fixed))
         return found
@@ -142,7 +142,7 @@ class Kernel:
     def theta(self, theta: Any) -> None:
         values = np.exp(np.asarray(theta, dtype=np.float64))
         if values.shape != (self.n_dims,):
-            raise ValueError(f"theta has not the correct number of entries. Should be {self.n_dims}; given are {values.size}")
+            raise BadParameter(f"theta has not the correct number of entries. Should be {self.n_dims}; given are {values.size}")
         start = 0
         for one in self.hyperparameters:
             if not one.fixed:
@@ -171,7 +171,7 @@ class Kernel:
         """Whether the parameter is one number for each of p columns."""
         size = np.size(getattr(self, name))
         if np.ndim(getattr(self, name)) > 0 and size not in (1, p):
-            raise ValueError(f"Anisotropic kernel must have the same number of dimensions as data ({size}!={p})")
+            raise BadParameter(f"Anisotropic kernel must have the same number of dimensions as data ({size}!={p})")
         return bool(np.ndim(getattr(self, name)) > 0 and size > 1)
 
     def objection(self) -> str | None:
