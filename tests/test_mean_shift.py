@@ -33,7 +33,7 @@ def table(n: int, p: int, seed: int = 0) -> Any:
     ids=str,
 )
 def test_peaks_are_scikit_learns(options: dict[str, Any]) -> None:
-    X = table(400, 2)
+    X = table(150, 2)
     ours, theirs = (kind(**options).fit(X) for kind in (tenfold.MeanShift, sklearn.cluster.MeanShift))
     np.testing.assert_array_equal(ours.labels_, theirs.labels_)
     np.testing.assert_allclose(ours.cluster_centers_, theirs.cluster_centers_, rtol=1e-10, atol=1e-12)

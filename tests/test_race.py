@@ -57,7 +57,8 @@ def test_noise_is_noise_by_every_score(metric: str, monkeypatch: pytest.MonkeyPa
 
 @pytest.mark.skipif(not TABLES.exists(), reason="shared tables are not here")
 def test_mammography_has_a_signal() -> None:
-    found = tenfold.select(TABLES / "mammography.csv.gz", "target", metric="balanced_accuracy", folds=3)
+    some = pl.read_csv(TABLES / "mammography.csv.gz").gather_every(3)  # 85 of 3,728 rows are of the rare class
+    found = tenfold.select(some, "target", metric="balanced_accuracy", folds=3)
     assert found.signal and found.estimate.value > 0.8
 
 

@@ -171,7 +171,7 @@ def test_variance_of_the_median_against_the_mean(share: float, far: float, expec
 @pytest.mark.parametrize("share, far, expected", [(0.0, 1.0, 1.05), (0.05, 10.0, 0.21), (0.1, 10.0, 0.13)])
 def test_variance_of_the_huber_centre_against_the_mean(share: float, far: float, expected: float) -> None:
     """The centre is the intercept of a column that says nothing."""
-    rows = contaminated(share, far, samples=1500)
+    rows = contaminated(share, far, samples=700)
     nothing = np.zeros((rows.shape[1], 1))
     centres = [tenfold.HuberRegressor(epsilon=1.37).fit(nothing, y).intercept_ for y in rows]
     np.testing.assert_allclose(np.var(centres) / rows.mean(axis=1).var(), expected, rtol=0.15)
