@@ -181,9 +181,9 @@ def blocking(model: Any, table: Table, place: Place) -> None:
 
 
 def same_bits(model: Any, table: Table, place: Place) -> None:
-    """The same blocks give the same bits on every engine, and twice."""
+    """The same blocks give the same bits on every engine, and twice (`round_trips` fits twice in one place)."""
     expected = replace(place, engine=tenfold.Local()).answers(model, table)
-    for _ in range(2 if (getattr(place.engine, "n", None) or 1) > 1 else 1):  # threads meet in another order each time
+    for _ in range(2 if (getattr(place.engine, "n", None) or 1) > 2 else 1):  # many threads meet in another order each time
         assert_answers(answers(place.fit(made(model), table), table.new), expected, rtol=0)
 
 

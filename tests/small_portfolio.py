@@ -6,12 +6,23 @@ import pytest
 
 from tenfold.selection import entries, tree_entries
 
+# Every third or so of the values of a grid.
+GRIDS = {
+    "RIDGE_PER_ROW": entries.RIDGE_PER_ROW[::4],
+    "LOGISTIC_ROWS": entries.LOGISTIC_ROWS[::2],
+    "LASSO_SHARES": entries.LASSO_SHARES[::3],
+    "SPARSE_ROWS": entries.SPARSE_ROWS[::3],
+    "NEIGHBORS": entries.NEIGHBORS[::3],
+}
+
 
 def shrink(monkeypatch: pytest.MonkeyPatch, trees: int = 10, rounds: tuple[int, ...] = (5, 20)) -> None:
-    """Two boostings, a forest, extra trees and one set of kernels, of so many trees and rounds."""
+    """Two boostings, a forest, extra trees and one set of kernels, of so many trees and rounds; and coarser grids."""
     monkeypatch.setattr(tree_entries, "FOREST_TREES", trees)
     monkeypatch.setattr(tree_entries, "ROUNDS", rounds)
     monkeypatch.setattr(entries, "KERNELS", [("kernels", 0.5, 20, 1.0, False)])
+    for name, values in GRIDS.items():
+        monkeypatch.setattr(entries, name, values)
     kept = ("boosted trees of 4 leaves", "boosted trees of 31 leaves", "random forest of larger leaves", "extra trees")
     for name in ("BOOSTED", "FORESTS"):
         monkeypatch.setattr(tree_entries, name, [one for one in getattr(tree_entries, name) if one[0] in kept])

@@ -40,7 +40,6 @@ class Remembered(Place):
 
 PLACES = [
     Remembered(tenfold.Local()),
-    Remembered(tenfold.Threads(1), rows=7),
     Remembered(tenfold.Threads(2), rows=7),
     Remembered(tenfold.Threads(7), rows=7),
     Remembered(Shuffled(), rows=7),

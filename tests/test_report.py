@@ -253,7 +253,7 @@ def test_a_run_writes_its_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     x = rng.normal(size=(120, 2))
     table = pl.DataFrame(dict(a=x[:, 0], b=x[:, 1], y=np.where(x[:, 0] + 0.3 * rng.normal(size=120) > 0, "yes", "no")))
     table = table.with_columns(y=pl.when(pl.int_range(120) == 3).then(None).otherwise(pl.col("y")))  # a row without a target
-    found = tenfold.select(table, "y", effort="quick")
+    found = tenfold.select(table, "y", effort="quick", folds=3)
     page = found.report(tmp_path / "a.html", table).read_text(encoding="utf-8")
     assert {"drivers", "failing", "errors"} <= set(Nodes(page).sections) and "Most of it comes from a" in page
     assert "drivers" not in Nodes(found.report(tmp_path / "b.html").read_text(encoding="utf-8")).sections
@@ -261,10 +261,11 @@ def test_a_run_writes_its_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         found.report(tmp_path / "c.html", table[1:])
     monkeypatch.chdir(tmp_path)
     table.write_csv("t.csv")
-    assert run(["select", "t.csv", "--target", "y", "--quiet", "--effort", "quick"]) == 0
+    select = ["select", "t.csv", "--target", "y", "--quiet", "--effort", "quick", "--folds", "3"]
+    assert run(select) == 0
     first = Path("t.tenfold/report.html").read_text(encoding="utf-8")
     assert "drivers" in Nodes(first).sections and Path("t.tenfold", EXPLAINED).exists()
     assert run(["report", "t.tenfold"]) == 0 and Path("t.tenfold/report.html").read_text(encoding="utf-8") == first
     assert run(["report", "t.tenfold", "t.csv", "--out", "other.html"]) == 0 and Path("other.html").exists()
     assert run(["report", "nowhere.tenfold"]) == 3
-    assert run(["select", "t.csv", "--target", "y", "--quiet", "--effort", "quick"]) == 0  # a folder with a report is still ours
+    assert run(select) == 0  # a folder with a report is still ours

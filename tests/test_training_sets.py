@@ -222,7 +222,7 @@ def test_learners_of_one_pass_see_each_row_once(monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr(Estimator, "_fit", counted_fit)
     monkeypatch.setattr(Front, "summarize", counted_rows)
-    for classes, left in ((3, {"LogisticRegression": 60, "KNeighborsClassifier": 10}), (0, {"KNeighborsRegressor": 10})):
+    for classes, left in ((3, {"LogisticRegression": 30, "KNeighborsClassifier": 10}), (0, {"KNeighborsRegressor": 10})):
         fits.clear()
         rows[0] = 0
         race = race_of(classes, monkeypatch)
