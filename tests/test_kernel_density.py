@@ -176,7 +176,7 @@ def test_pictures() -> None:
     assert [ax.get_title() for ax in panels] == ["bandwidth 0.15: 0.5 times", "bandwidth 0.3"]
     lines = [line for line in panels[1].lines if len(line.get_xdata()) > 20]
     x, y = lines[-1].get_data()
-    np.testing.assert_allclose(y, np.exp(one.score_samples(np.asarray(x)[:, None])))
+    np.testing.assert_allclose(y, np.exp(one.score_samples(np.asarray(x)[:, None])), rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(np.sum([line.get_ydata() for line in lines[:-1]], axis=0), y, rtol=1e-9, atol=1e-12)  # kernels of rows
     both = tenfold.KernelDensity(bandwidth=0.3).fit(X)
     ax = draw_contours(both, X)
