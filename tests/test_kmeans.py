@@ -31,7 +31,7 @@ def test_best_partition_of_few_rows() -> None:
     for _ in range(5):
         X, w = rng.standard_normal((8, 2)), rng.uniform(0.5, 2, 8)
         costs = []
-        for labels in itertools.product(range(3), repeat=8):
+        for labels in itertools.product([0], *[range(3)] * 7):  # the first row's cluster may be called the first
             groups = [np.array(labels) == k for k in range(3)]
             centers = [np.average(X[g], axis=0, weights=w[g]) for g in groups if g.any()]
             costs.append(inertia(X, np.array(centers), w))
