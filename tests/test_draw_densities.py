@@ -58,7 +58,7 @@ def test_posteriors_of_a_fitted_classifier_along_a_column() -> None:
     with pytest.raises(BadInput, match="column 2 holds no numbers"):
         draw_class_posteriors(mixed, frame.assign(word="a"), y, 2)
     areas = [one.get_data()[0] @ np.diff(one.get_data()[1]) for one in above.patches]
-    np.testing.assert_allclose(areas, [60 / 160, 100 / 160])
+    np.testing.assert_allclose(areas, [60 / 160, 100 / 160], rtol=1e-9, atol=0)
     assert below.get_xlabel() == "length" and [text.get_text() for text in above.get_legend().get_texts()] == ["early", "late"]
     with pytest.raises(BadInput, match="can leave out all columns but one"):
         draw_class_posteriors(tenfold.GaussianNB().fit(rows, y), rows, y)
