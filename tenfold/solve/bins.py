@@ -29,6 +29,7 @@ from tenfold.solve.sketch import Quantiles
 RULES = ("scott", "fd", "shimazaki", "cv")
 MOST_BINS = 1 << 16  # of a column
 LADDER = (50, 500)  # how many bins are tried at most: 2 √n, and never less than the one nor more than the other
+MOST_COUNTS = 1 << 23  # of all columns: of very many fewer numbers are tried
 SKETCH, MARGIN = 1024, 4.0  # of quartiles: where they are sought exactly, in bounds of the sketch's error
 QUARTERS = np.array([0.25, 0.75])
 
@@ -57,7 +58,7 @@ def column_bins(rule: str, ranges: Ranges, d: int = 1, names: Any = None, cap: i
     low, high = ends(ranges.low, ranges.high)
     if rule in ("shimazaki", "cv"):
         weight = ranges.spread.weight
-        tried = int(np.clip(2 * np.sqrt(weight.max()), *LADDER))
+        tried = int(min(np.clip(2 * np.sqrt(weight.max()), *LADDER), max(LADDER[0], np.sqrt(2 * MOST_COUNTS / len(low)))))
         ladder: Ladder = yield partial(Ladder.of, low=low, high=high, most=min(tried, cap or tried))
         found = ladder.best(rule, weight)
     else:
