@@ -96,6 +96,8 @@ def test_what_is_told() -> None:
         tenfold.MixtureOfRegressions(3, random_state=0, max_iter=1).fit(X, Y)
     with pytest.raises(BadInput, match="fewer components"):
         tenfold.MixtureOfRegressions(8).fit(X[:5], Y[:5])
+    with pytest.raises(BadInput, match=r"need at least 302 different rows, and there are 150: .* drop columns"):
+        tenfold.MixtureOfRegressions(2).fit(np.random.default_rng(0).normal(size=(150, 150)), Y[:150])
     wrong: Any = {"least_variance": 0}
     with pytest.raises(ValueError, match="least_variance"):
         tenfold.MixtureOfRegressions(**wrong).fit(X, Y)

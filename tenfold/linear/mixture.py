@@ -25,6 +25,7 @@ from tenfold.solve.em import Ascent, ascend
 from tenfold.solve.sketch import Sample
 
 SAMPLE_ROWS, SAMPLE_BYTES = 4096, 1 << 24  # to draw starts from
+LONG = 100  # columns
 SHORT = 10  # steps of a start on the sample, before the best goes on
 
 
@@ -88,7 +89,7 @@ class MixtureOfRegressions(Regressor, Estimator):
         rng = generator_of(self)
         survey = yield partial(_survey, rows=max(min(SAMPLE_ROWS, SAMPLE_BYTES // (8 * p)), 4 * k), seed=seed_of(rng))
         rows, needed = len(survey.sample.rows), k * (p + int(self.fit_intercept))
-        if k > 1 and rows < min(needed, survey.sample.k):  # each would pass through its rows, and collapse
+        if rows < k or (p > LONG and rows < min(needed, survey.sample.k)):  # each would pass through its rows, at p³ a step
             raise BadInput(
                 f"MixtureOfRegressions: {k} regressions of {p:,} columns need at least {needed:,} different rows, and there are {rows:,}: "
                 "ask for fewer components, or drop columns"
