@@ -90,6 +90,17 @@ def test_famous_penguins(capsys: pytest.CaptureFixture[str]) -> None:
     assert found["expected"] == pytest.approx(3.44) and found["unusual"] <= 14  # eleven have no sex
 
 
+def test_levels_that_only_unusual_rows_have_are_known(capsys: pytest.CaptureFixture[str]) -> None:
+    """The second fit is without them, and must not take them for gaps."""
+    frame = parcels(200)
+    service = frame["service"].to_list()
+    service[:3], service[50:52] = ["drone"] * 3, ["ship"] * 2
+    heavy = pl.when(pl.Series(service) == "drone").then(30.0).otherwise(pl.col("weight"))
+    frame.with_columns(service=pl.Series(service), weight=heavy).write_csv("p.csv")
+    assert run(["unusual", "p.csv", "--quiet"]) == 0
+    assert not capsys.readouterr().err
+
+
 def test_new_rows_are_judged_by_another_table_and_one_line_is_enough(capsys: pytest.CaptureFixture[str]) -> None:
     parcels().write_csv("parcels.csv")
     parcels(100, seed=2).write_csv("new.csv")

@@ -76,6 +76,15 @@ def test_the_tail_is_that_of_the_law_whatever_the_lowest_rows_are() -> None:
     assert heavy.below(np.array([heavy.quantile(1e-5)])) == pytest.approx(1e-5)
 
 
+def test_scores_that_many_rows_have_are_no_tail() -> None:
+    """A level that one row in ten has is not unusual, however far its score lies from those of the others."""
+    scores = np.repeat([-9.0, -3.0, -2.5, -2.0, -1.0], [20, 30, 40, 50, 60])
+    law = NullLaw.of(scores, None)
+    tail = tail_of(law)
+    assert tail is not None and NullLaw.of(scores, None, tail).pvalues(np.array([-9.0]))[0] == pytest.approx(21 / 201)
+    assert NullLaw.of(scores, None, tail).pvalues(np.array([-90.0]))[0] < 1 / 201
+
+
 def test_a_tail_finds_the_outliers_that_the_fit_holds_and_flags_few_others() -> None:
     table = np.vstack([RNG.normal(size=(970, 4)), RNG.normal(size=(30, 4)) * 0.5 + 8 * RNG.choice([-1, 1], (30, 4))])
     found = tenfold.OutlierDetector(calibration="tail").fit(table).pvalues_ <= 0.01

@@ -18,8 +18,9 @@ import numpy as np
 
 import tenfold
 from tenfold.app.cluster_run import FILES, chosen
-from tenfold.app.unusual_density import choose_density
+from tenfold.app.unusual_density import Judged, choose_density
 from tenfold.app.unusual_reasons import Choices, Reason, choices_of, reasons_of
+from tenfold.core import ops
 from tenfold.core.data import Array
 from tenfold.core.errors import BadFile, BadInput, kept_warnings
 from tenfold.features.selectors import few_false
@@ -33,10 +34,11 @@ from tenfold.table.table import Table
 
 MARK = "tenfold unusual"
 COLUMN = "p_value"
-LEAST_ROWS = 60  # fewer have no tail to speak of
+LEAST_ROWS, LEAST_DIFFERENT = 60, 10  # fewer have no tail to speak of
 FDR = 0.1
 MOST_REASONS = 3
-ROUNDS, MOST_LEFT_OUT = 3, 0.1  # of a fit without the rows that are surely unusual
+RARE = 0.1  # share of gaps in a column
+LEFT_OUT, ROUNDING = 0.03, 1e-9  # share of the rows that a second fit is without, and scores that are equal
 Facts = dict[str, Any]
 Tell = Callable[[str], None]
 
@@ -101,7 +103,8 @@ def law_of(
 ) -> tuple[Law, Table, Array, Array]:
     """Read, prepare, choose a density and fit it; also the table, its rows as they are prepared, and their p-values.
 
-    Rows that are surely unusual would widen what counts as usual, and hide others: they are left out, and all is done again.
+    Unusual rows widen what counts as usual, and hide others. So the density is fitted again without the rows that score least, which are
+    judged all the same, as all others: by a density that has not seen them.
     """
     tell("reading")
     table = chosen(Table(read_sample(file, rows, seed)), columns, without)
@@ -109,30 +112,57 @@ def law_of(
         raise BadInput(f"no column of {table.raw.name} is left to judge rows by: tenfold check shows what its columns hold")
     if table.height < LEAST_ROWS:
         raise BadInput(f"{table.raw.name} has {table.height} rows: at least {LEAST_ROWS} are needed to say what is usual")
-    prepare = tenfold.Prepare("neighbors", most_words=0).fit(table)
-    kept, round_ = np.ones(table.height, dtype=bool), 0
-    while True:
-        Z = np.ascontiguousarray(prepare.transform(table), dtype=np.float64)
-        if not np.ptp(Z, axis=0).any():
-            raise BadInput(f"all rows of {table.raw.name} are equal: none is unusual")
-        places = places_of(prepare)
-        tried = choose_density(Z[kept], [np.array(some) for some in places.values()], seed, lambda name: tell(f"trying: {name}"))
+    first = _fitted(table, tenfold.Prepare("neighbors", most_words=0).fit(table), np.ones(table.height, dtype=bool), rate, seed, tell)
+    try:
+        found = _fitted_again(table, first, rate, seed, tell)
+    except BadInput:  # without them there is nothing to be told apart
+        found = first
+    pipeline = tenfold.Pipeline([("prepare", found.prepare), ("outliers", found.detector)])
+    vars(pipeline).update(n_features_in_=found.prepare.n_features_in_, feature_names_in_=found.prepare.feature_names_in_)
+    choices = choices_of(table.values, kinds_of(table), places_of(found.prepare), found.Z)
+    return Law(pipeline, choices, found.tried[0].name, {one.name: one.area for one in found.tried}), table, found.Z, found.detector.pvalues_
+
+
+@dataclass(frozen=True)
+class _Fit:
+    prepare: Any
+    detector: Any
+    Z: Array
+    tried: list[Judged]
+
+
+def _fitted(table: Table, prepare: Any, kept: Array, rate: float, seed: int, tell: Tell) -> _Fit:
+    """The best density of the rows that are kept; all are judged."""
+    Z = np.ascontiguousarray(prepare.transform(table), dtype=np.float64)
+    different = len(np.unique(ops.hash_rows(Z[kept], 0)))
+    if different < LEAST_DIFFERENT:
+        raise BadInput(f"{table.raw.name} has {different} different rows: at least {LEAST_DIFFERENT} are needed to say what is usual")
+    groups = [np.array(some) for some in places_of(prepare).values()]
+    with kept_warnings():  # what a density has to say of single fits is in the choice among them
+        tried = choose_density(Z[kept], groups, seed, lambda name: tell(f"trying: {name}"))
         tell(f"held-out scores of every row: {tried[0].name}")
-        with kept_warnings():  # what a density has to say of single fits is in the choice among them
-            detector = tenfold.OutlierDetector(tried[0].density, false_alarm_rate=rate, calibration="tail").fit(Z[kept])
-            p_values = detector.pvalues(Z)
-        p_values[kept] = detector.pvalues_
-        sure, round_ = few_false(p_values, FDR) & (p_values <= rate), round_ + 1
-        if round_ == ROUNDS or (sure == ~kept).all() or sure.mean() > MOST_LEFT_OUT:
-            break
-        kept = ~sure
-        usual = Table(replace(table.raw, frame=table.raw.frame[np.flatnonzero(kept).tolist()]))
-        again = tenfold.Prepare("neighbors", most_words=0).fit(usual)
-        prepare = again if again._used == prepare._used else prepare  # a column that only they make worth a look stays
-    pipeline = tenfold.Pipeline([("prepare", prepare), ("outliers", detector)])
-    vars(pipeline).update(n_features_in_=prepare.n_features_in_, feature_names_in_=prepare.feature_names_in_)
-    choices = choices_of(table.values, kinds_of(table), places, Z)
-    return Law(pipeline, choices, tried[0].name, {one.name: one.area for one in tried}), table, Z, p_values
+        detector = tenfold.OutlierDetector(tried[0].density, false_alarm_rate=rate, calibration="tail")._fit_without(Z, ~kept)
+    return _Fit(prepare, detector, Z, tried)
+
+
+def _fitted_again(table: Table, first: _Fit, rate: float, seed: int, tell: Tell) -> _Fit:
+    """Without the rows that score least."""
+    scores = first.detector.held_out_scores_
+    least = float(np.quantile(scores, LEFT_OUT, method="lower"))
+    kept = (scores > least - ROUNDING * (1 + abs(least))) | _rare_gaps(table.values)  # equal rows stay together
+    if kept.all():
+        return first
+    usual = Table(replace(table.raw, frame=table.raw.frame[np.flatnonzero(kept).tolist()]))
+    again = tenfold.Prepare("neighbors", most_words=0).fit(usual)
+    same = again.get_feature_names_out().tolist() == first.prepare.get_feature_names_out().tolist()
+    prepare = again if same else first.prepare  # columns and levels that only they have stay
+    return _fitted(table, prepare, kept, rate, seed, tell)
+
+
+def _rare_gaps(values: pl.DataFrame) -> Array:
+    """Rows with a gap in a column that has few: without them a gap would be something never seen, and hide what is wrong elsewhere."""
+    gaps = [series.is_null().to_numpy() for series in values.iter_columns()]
+    return np.asarray(np.any([gap & (gap.mean() < RARE) for gap in gaps], axis=0))
 
 
 def kinds_of(table: Table) -> dict[str, str]:

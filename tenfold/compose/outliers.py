@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -56,7 +56,7 @@ class OutlierDetector(OfMember, Detector, Estimator):
     density_: Any = learned("learner", "the density of all rows")
     held_out_scores_: Array = learned("real(n)", "scores of the rows of the fit, each by a density that has not seen it")
     column_values_: Array = learned("real(m,p)", "quantiles of each column: what may stand in a cell", optional=True)
-    tail_: Array = learned("float(4)", "start, share, scale and shape of the tail", optional=True)
+    tail_: Array = learned("float(5)", "start, share, scale, shape and limit of the tail", optional=True)
     _row_weights: Array = learned("float(n)>0", "weights of the rows of the fit", optional=True)
 
     kind: ClassVar[str] = "keeps rows"
@@ -128,8 +128,25 @@ class OutlierDetector(OfMember, Detector, Estimator):
         if w is not None:
             fitted["_row_weights"] = w
         if tail is not None:
-            fitted["tail_"] = np.array([tail.start, tail.share, tail.scale, tail.shape])
+            fitted["tail_"] = np.array([tail.start, tail.share, tail.scale, tail.shape, tail.limit])
         return fitted
+
+    def _fit_without(self, X: Any, left_out: Array) -> Self:
+        """Fit to rows of numbers, the density without some of them (truth values), which may be outliers that would widen it; they count
+        among the held-out scores all the same, by the density of all others."""
+        rows = np.asarray(X)
+        self.fit(rows[~left_out])
+        scores = np.empty(len(rows))
+        scores[~left_out] = self.held_out_scores_
+        if left_out.any():
+            scores[left_out] = self.score_samples(rows[left_out])
+        fitted = dict(held_out_scores_=scores)
+        tail = tail_of(NullLaw.of(scores, None)) if self.calibration == TAIL else None
+        if tail is not None:
+            fitted["tail_"] = np.array([tail.start, tail.share, tail.scale, tail.shape, tail.limit])
+        vars(self).pop("tail_", None)
+        vars(self).update(fitted)
+        return self
 
     @property
     def _law(self) -> NullLaw:

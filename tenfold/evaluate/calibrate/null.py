@@ -18,12 +18,16 @@ GRID, MOST_SHAPE = 80, 1.5
 
 @dataclass(frozen=True)
 class Tail:
-    """P(score ≤ s) = share · (1 + shape (start − s) / scale)^(−1/shape) below `start`: generalised Pareto, exponential at shape 0."""
+    """P(score ≤ s) = share · (1 + shape (start − s) / scale)^(−1/shape) below `start`: generalised Pareto, exponential at shape 0.
+
+    limit: the lowest score that the fit has looked at; the tail speaks for those below it.
+    """
 
     start: float
     share: float
     scale: float
     shape: float
+    limit: float
 
     def below(self, scores: Array) -> Array:
         """P(score ≤ s), for scores below the start."""
@@ -58,7 +62,7 @@ class NullLaw:
         the rows can only add to those that score no higher."""
         below: Array = np.append(0.0, self.ends)[np.searchsorted(self.scores, scores, "right")]
         found = (1 + below) / (1 + self.weight)
-        return found if self.tail is None else np.where(scores < self.tail.start, np.minimum(self.tail.below(scores), found), found)
+        return found if self.tail is None else np.where(scores < self.tail.limit, np.minimum(self.tail.below(scores), found), found)
 
     def own_pvalues(self, scores: Array, weights: Array | None) -> Array:
         """Of the rows themselves, each among all others."""
@@ -70,7 +74,7 @@ class NullLaw:
 
     def threshold(self, rate: float) -> float:
         """Rows that score less have a p-value of at most the rate; −inf where the rows are too few to tell."""
-        tail = -np.inf if self.tail is None or rate >= self.tail.share else self.tail.quantile(rate)
+        tail = -np.inf if self.tail is None else min(self.tail.limit, self.tail.quantile(rate))
         most = rate * (1 + self.weight) * (1 + 1e-12) - 1  # weight of usual rows that may score no higher
         first = min(int(np.searchsorted(self.ends, most, "right")), len(self.scores) - 1)
         return max(tail, float(self.scores[first]) if most >= 0 else -np.inf)
@@ -102,7 +106,7 @@ def tail_of(law: NullLaw) -> Tail | None:
         best = max(best, _highest(fit, math.log1p(theta * last) / shapes, seen, shapes / theta, shapes))
     _, scale, shape, inside = best
     whole = seen / inside  # with those that the law itself has beyond
-    return Tail(start, whole / (whole + law.weight - float(law.ends[place - 1])), scale, shape)
+    return Tail(start, whole / (whole + law.weight - float(law.ends[place - 1])), scale, shape, float(law.scores[cut]))
 
 
 def _highest(fit: Array, beyond: Array, seen: float, scales: Array, shapes: Array) -> tuple[float, float, float, float]:
