@@ -10,6 +10,8 @@ import pytest
 
 import tenfold
 from tenfold import KernelRegressor
+from tenfold.nonlinear.fast_means import FastMeans
+from tenfold.nonlinear.kernel_regression import Neighbourhood
 from tenfold.solve import few_rows
 
 Array = np.ndarray[Any, Any]
@@ -119,3 +121,21 @@ def test_lines_of_many_columns_from_few_rows(kernel: str, monkeypatch: pytest.Mo
     finally:
         tracemalloc.stop()
     assert most < 40e6
+
+
+def test_means_of_many_rows_by_fast_sums() -> None:
+    """Equal to sums over all rows, far away too, with weights and with rows left out."""
+    rng = np.random.default_rng(0)
+    X, w = rng.normal(size=(4096, 2)), rng.integers(1, 4, 4096).astype(float)
+    Y = np.column_stack([np.sin(X[:, 0]) - 3, np.full(4096, 2.0)])
+    points = np.vstack([rng.normal(size=(50, 2)), 1e4 * rng.normal(size=(3, 2)), X[:50]])
+    h = np.array([0.2, 0.5])
+    near = Neighbourhood(X, Y, w, 0, "gaussian")
+    assert FastMeans.suit(X, w, h) and not FastMeans.suit(X[1:], w[1:], h)
+    for other in (w * (w > 1), h), (w, h * 1e-155):
+        assert not FastMeans.suit(X, *other)
+    own = np.arange(50)
+    for asked, skip in ((points, own[:0]), (X[:50], own)):
+        np.testing.assert_allclose(near.at(asked, h, skip), near._row_by_row(asked, h, skip), rtol=1e-9)
+    near = Neighbourhood(1e9 * X, Y, w, 0, "gaussian")
+    np.testing.assert_allclose(near.at(points * 1e9, h * 1e9), Neighbourhood(X, Y, w, 0, "gaussian").at(points, h), rtol=1e-9)
