@@ -43,7 +43,7 @@ class FastMeans:
         return np.ascontiguousarray(((X - self.center) / self.h).clip(-FARTHEST, FARTHEST))
 
     def at(self, points: Array, skip: Array) -> Array:
-        """(points, targets): the mean around each, NaN where all rows are far; `skip` names the row that each is, to leave out one copy of."""
+        """(points, targets): the mean around each, NaN where all rows are far; `skip` names the row that each is, to be left out once."""
         Z = self._scaled(points)
         order, found = self.sums[0].order(Z), np.empty((len(Z), len(self.parts) - 1))
 
