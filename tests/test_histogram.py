@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 import tenfold
-from tenfold.core.data import Array
+from tenfold.core.data import Array, Block
 from tenfold.core.errors import BadInput, BadParameter, Degenerate
-from tenfold.solve.bins import cost, quartiles
+from tenfold.solve.bins import Ladder, cost, edges_of, quartiles
 from tenfold.solve.columns import Ranges
 
 RNG = np.random.default_rng(0)
@@ -69,6 +69,15 @@ def test_of_all_numbers_of_bins_the_best_is_chosen(rule: str, brute: Any) -> Non
     for unit in (1e-140, 1e55):
         assert np.array_equal(tenfold.Histogram(rule).fit(XY * unit).n_bins_, of_two.n_bins_)
     assert (of_two.n_bins_ > 2).all() and of_two.score(XY) > tenfold.Histogram(2).fit(XY).score(XY)
+
+
+def test_all_grids_are_counted_as_each_by_itself() -> None:
+    """With values that are edges of some of them."""
+    rows = np.round(X[:200], 1)
+    low, high = rows.min(axis=0), rows.max(axis=0)
+    found = Ladder.of(Block(rows, None, np.ones(200)), low, high, 60).counts[0]
+    expected = [np.histogram(rows[:, 0], edges_of(low[0], high[0], m))[0] for m in range(1, 61)]
+    np.testing.assert_array_equal(found, np.concatenate(expected))
 
 
 def test_scotts_rule_for_several_columns() -> None:

@@ -113,11 +113,14 @@ class Ladder(Stats):
     def of(cls, block: Block, low: Array, high: Array, most: int) -> Ladder:
         X, counts = ops.dense(block.X), np.empty((len(low), most * (most + 1) // 2))
         last = np.cumsum(np.arange(2, most + 2)) - 1  # of the edges of all grids: the largest of each
+        bins = np.repeat(np.arange(1, most + 1), np.arange(2, most + 2))
+        place = np.arange(len(bins)) - np.repeat(last - np.arange(1, most + 1), np.arange(2, most + 2))
         for j, column in enumerate(np.ascontiguousarray(X.T, dtype=np.float64)):
             there = ~np.isnan(column)
             order = np.argsort(column[there], kind="stable")
             reached = np.append(0.0, np.cumsum(block.w[there][order]))
-            edges = np.concatenate([edges_of(low[j], high[j], m) for m in range(1, most + 1)])
+            edges = place * ((high[j] - low[j]) / bins) + low[j]  # those of `edges_of`, to the bit
+            edges[last] = high[j]
             below = reached[np.searchsorted(column[there][order], edges)]
             below[last] = reached[-1]  # the last bin holds its right edge too
             counts[j] = np.delete(np.diff(below), last[:-1])
