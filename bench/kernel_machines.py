@@ -26,6 +26,20 @@ def _few_columns(shrink: int) -> Data:
     return make.hold_out(X, y, n)
 
 
+def _blobs(shrink: int) -> Data:
+    rng, n = np.random.default_rng(52), make.shrunk(5_000, shrink)
+    return {"X": 3.0 * rng.standard_normal((10, 20))[rng.integers(0, 10, n)] + rng.standard_normal((n, 20))}
+
+
+def _components(module: str, **solver: str) -> Any:
+    def run(data: Data, meter: Meter) -> Quality:
+        model = importlib.import_module(module).KernelPCA(10, kernel="rbf", gamma=1 / 20, **solver)
+        meter.fit(model.fit, data["X"])
+        return {"eigenvalues": float(model.eigenvalues_.sum())}
+
+    return run
+
+
 def _r2(data: Data, predicted: np.ndarray) -> float:
     rest = data["yt"] - predicted
     return float(1 - (rest @ rest) / ((data["yt"] - data["yt"].mean()) ** 2).sum())
@@ -74,4 +88,15 @@ GPR = Workload(
     judgement=Judgement("evidence", higher=True, tolerance=1e-4),
 )
 
-WORKLOADS = (KRR, GPR)
+KERNEL_PCA = Workload(
+    name="kernel_pca",
+    about="kernel principal components, 5k x 20, 10 blobs, Gaussian kernel, 10 components",
+    make=_blobs,
+    contenders=(
+        Contender("tenfold KernelPCA", "tenfold", _components("tenfold"), "tenfold"),
+        Contender("sklearn arpack", "sklearn", _components("sklearn.decomposition", eigen_solver="arpack")),
+    ),
+    judgement=Judgement("eigenvalues", higher=True, tolerance=1e-6),
+)
+
+WORKLOADS = (KRR, GPR, KERNEL_PCA)

@@ -117,6 +117,7 @@ from tenfold.generative.quadratic import QuadraticDiscriminantAnalysis as Quadra
 from tenfold.kernel_machines.gaussian_process import GaussianProcessRegressor as GaussianProcessRegressor
 from tenfold.kernel_machines.landmarks import Nystroem as Nystroem
 from tenfold.kernel_machines.landmarks import RBFSampler as RBFSampler
+from tenfold.kernel_machines.pca import KernelPCA as KernelPCA
 from tenfold.kernel_machines.ridge import KernelRidge as KernelRidge
 from tenfold.linear.bayesian import BayesianRidge as BayesianRidge
 from tenfold.linear.bayesian_logistic import BayesianLogisticRegression as BayesianLogisticRegression

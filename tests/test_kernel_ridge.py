@@ -7,13 +7,15 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
+from sklearn.decomposition import KernelPCA as PeerPCA
 from sklearn.kernel_ridge import KernelRidge as Peer
 
 import tenfold
 from tenfold import kernels
 from tenfold.base.estimator import Estimator
-from tenfold.core.errors import BadInput, BadParameter, DataWarning, Degenerate
+from tenfold.core.errors import BadInput, BadParameter, DataWarning, Degenerate, NotFitted
 from tenfold.core.threads import single_blas
+from tenfold.solve.leading import eigenpairs
 from tenfold.solve.tiles import cholesky_in_place, inverse_diagonal, inverse_from_lower, solve_both
 
 RNG = np.random.default_rng(0)
@@ -122,6 +124,37 @@ def test_features_stand_for_the_kernel() -> None:
     np.testing.assert_allclose(scaled @ scaled.T, kernels.pairwise_kernels(X, metric="rbf", gamma=1 / (4 * X.var())), atol=0.05)
     with pytest.warns(DataWarning, match="n_components was set to 90"):
         tenfold.Nystroem(n_components=200).fit(X)
+
+
+@pytest.mark.parametrize("params", [{}, {"kernel": "rbf"}, {"kernel": "poly", "degree": 2}], ids=str)
+def test_kernel_components_are_those_of_scikit_learn(params: dict[str, Any]) -> None:
+    ours, theirs = tenfold.KernelPCA(3, **params).fit(X), PeerPCA(3, **params).fit(X)
+    np.testing.assert_allclose(ours.eigenvalues_, theirs.eigenvalues_, rtol=1e-10)
+    np.testing.assert_allclose(np.abs(ours.transform(X + 0.1)), np.abs(theirs.transform(X + 0.1)), rtol=1e-8, atol=1e-9)
+    copies = tenfold.KernelPCA(3, **params).fit(np.repeat(X, W.astype(int), axis=0))
+    weighed = tenfold.KernelPCA(3, **params).fit(X, sample_weight=W)
+    np.testing.assert_allclose(weighed.transform(X), copies.transform(X), rtol=1e-8, atol=1e-9)
+
+
+def test_rows_come_back_from_kernel_components() -> None:
+    params: dict[str, Any] = {"n_components": 20, "kernel": "rbf", "gamma": 0.1, "alpha": 0.01, "fit_inverse_transform": True}
+    ours, theirs = tenfold.KernelPCA(**params).fit(X), PeerPCA(**params).fit(X)
+    back = ours.inverse_transform(ours.transform(X))
+    np.testing.assert_allclose(back, theirs.inverse_transform(theirs.transform(X)), rtol=1e-7, atol=1e-8)
+    assert np.abs(back - X).mean() < 0.1
+    with pytest.raises(NotFitted, match="was not set to True"):
+        tenfold.KernelPCA(2).fit(X).inverse_transform(X[:, :2])
+    with pytest.raises(BadInput, match="no components"):
+        tenfold.KernelPCA(2, remove_zero_eig=True).fit(np.ones((5, 2)))
+
+
+@single_blas
+def test_leading_eigenpairs_are_those_of_the_whole() -> None:
+    basis = np.linalg.qr(RNG.normal(size=(600, 600)))[0]
+    A = (basis * np.geomspace(1, 1e-9, 600)) @ basis.T
+    values, vectors = eigenpairs(A, 8)
+    np.testing.assert_allclose(values, np.geomspace(1, 1e-9, 600)[:8], rtol=1e-10)
+    np.testing.assert_allclose(A @ vectors, vectors * values, atol=1e-11)
 
 
 @pytest.mark.parametrize("n", [1, 5, 256, 257, 700])

@@ -3,6 +3,7 @@
 # Public name -> the module of this folder that defines it. After a new line: python tools/generate
 PUBLIC = {
     "GaussianProcessRegressor": "gaussian_process",
+    "KernelPCA": "pca",
     "KernelRidge": "ridge",
     "Nystroem": "landmarks",
     "RBFSampler": "landmarks",

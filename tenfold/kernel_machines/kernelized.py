@@ -104,6 +104,10 @@ def _by_function(function: Callable[..., Any], X: Array, Y: Array, more: dict[st
 
 
 def mirrored(K: Array) -> Array:
-    """K whole, from its lower triangle."""
-    lower = np.tril(K)
-    return np.asarray(lower + np.tril(K, -1).T)
+    """K itself, with what is above the tiles of the diagonal from below it."""
+
+    def copy(rows: slice) -> None:
+        K[: rows.start, rows] = K[rows, : rows.start].T
+
+    in_rows(len(K), copy)
+    return K

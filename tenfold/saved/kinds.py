@@ -187,5 +187,6 @@ LEARNERS: dict[int, str] = {
     212: "MixtureOfRegressions",
     213: "Nystroem",
     214: "RBFSampler",
+    215: "KernelPCA",
 }
 NUMBER_OF_LEARNER = {name: number for number, name in LEARNERS.items()}
