@@ -38,8 +38,10 @@ from tenfold.features.scores import Joint
 from tenfold.generative.class_rows import ClassRows
 from tenfold.generative.class_sums import CategoryCounts, ClassSums
 from tenfold.generative.mixed_sums import MixedSums
+from tenfold.kernel_machines.ridge import few_or_drawn
 from tenfold.linear.glm_terms import Ends, Targets
 from tenfold.linear.jaakkola import Bound
+from tenfold.linear.lines import Shared
 from tenfold.linear.margin_rows import Stored
 from tenfold.linear.margins import Pull
 from tenfold.linear.ridge_cv import Errors
@@ -181,6 +183,8 @@ CASES = {
     "Expected": Case(lambda X, w: Expected(float(w.sum()), w @ X, (X.T * w) @ X, float(w @ X[:, 0]))),
     "Targets": Case(lambda X, w: Targets.of(Block(X, X[:, :2], w)), repetition=False),
     "Ends": Case(lambda X, w: Ends(*(float(w @ X[:, 0] ** k) for k in range(4)), w @ np.abs(X), (X.T * w) @ X, w @ X**2)),
+    "Shared": Case(lambda X, w: Shared(float(w @ X[:, 0]), Moments.of(X, X[:, :1] ** 2, w))),
+    "FewOrDrawn": Case(lambda X, w: few_or_drawn(Block(X, X[:, :1], w)), repetition=False, ordered=True),
     "Ranks, few rows": Case(lambda X, w: Ranks.of(X, w), repetition=False, exact=True),
     "Quantiles, few rows": Case(lambda X, w: sketch.Quantiles.of(X, w, 200), repetition=False, exact=True),
 }
