@@ -62,9 +62,9 @@ def improved_sheather_jones(x: Array, w: Array) -> float | None:
         return float(t - (2 * n * np.sqrt(np.pi) * norm) ** -0.4)
 
     with np.errstate(all="ignore"):
-        ends = [t for t in np.geomspace(1e-12, 0.1, 45) if np.isfinite(off(t))]
-        for first, last in pairwise(ends):
-            if off(first) < 0 <= off(last):
+        ends = [(t, value) for t in np.geomspace(1e-12, 0.1, 45) if np.isfinite(value := off(t))]
+        for (first, below), (last, above) in pairwise(ends):
+            if below < 0 <= above:
                 return float(np.sqrt(brentq(off, first, last, xtol=1e-300, rtol=1e-12)) * span)
     return None
 
