@@ -18,6 +18,7 @@ from tenfold.table.show import shown
 MOST_POINTS, MOST_FLAGGED = 600, 300
 MOST_NOTED = 8
 CURVE, TINY = 60, 1e-9
+MARGIN = 0.4  # around the usual rows, in their widths
 Facts = dict[str, Any]
 
 
@@ -42,6 +43,9 @@ class Picture:
         order = np.random.default_rng(seed).permutation(len(Z))
         drawn = np.concatenate([order[~flagged[order]][:MOST_POINTS], order[flagged[order]][:MOST_FLAGGED]])
         places = centred @ first
+        low, high = places[~flagged].min(axis=0, initial=0.0), places[~flagged].max(axis=0, initial=0.0)
+        margin = MARGIN * (high - low)
+        places = np.clip(places, low - margin, high + margin)  # one that is far away would leave no room for the others
         noted = [(float(places[i, 0]), float(places[i, 1]), str(n)) for i, n in worst[:MOST_NOTED]]
         return cls(places[drawn], flagged[drawn], noted, (float(share[0]), float(share[1])), np.sort(p_values))
 
@@ -95,7 +99,10 @@ def _map(picture: Picture) -> Figure:
     plot.dots(x[picture.flagged], y[picture.flagged], "many c1", 3.2)
     for a, b, number in picture.noted:
         plot.note(a, b, number, "up")
-    caption = "The numbers are those of the most unusual rows. A row may be unusual in a way that two axes do not show."
+    caption = (
+        "The numbers are those of the most unusual rows. Rows that lie far away are drawn at the edge. A row may be "
+        "unusual in a way that two axes do not show."
+    )
     return Figure("Rows on the first two principal axes of the usual ones", plot.svg(), caption, ["usual", "unusual"])
 
 
