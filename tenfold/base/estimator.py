@@ -89,8 +89,8 @@ class Estimator(SklearnApi):
     def _apart(self) -> Self:
         """This learner without its fit, to be fitted where nobody else sees it: fits in several threads do not meet."""
         apart = object.__new__(type(self))
-        known, learnt = vars(self).copy(), set(learned_by(self)) - {"_output"}  # at once: another thread may end a fit meanwhile
-        kept = {name: value for name, value in known.items() if not is_fitted(name) and name not in learnt and name != "_flat"}
+        known = vars(self).copy()  # at once: another thread may end a fit meanwhile
+        kept = {name: value for name, value in known.items() if not is_fitted(name) and name not in OF_LAST_FIT}
         vars(apart).update(kept)
         return apart
 
@@ -264,7 +264,8 @@ class Estimator(SklearnApi):
         raise AttributeError(f"{kind!r} object has no attribute {name!r}")
 
 
-
+# What a fit must not find of the one before: weights are set only where there are some.
+OF_LAST_FIT = ("_flat", "_row_weights", "_weights")
 FACTS = ("n_features_in_", "feature_names_in_", "classes_", "categories_", "_flat")
 
 

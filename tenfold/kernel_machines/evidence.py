@@ -8,11 +8,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tenfold.core.data import Array
-from tenfold.core.errors import BadParameter, NotConverged, warn
+from tenfold.core.errors import BadInput, BadParameter, NotConverged, warn
 from tenfold.kernels.combined import evaluated, values
 from tenfold.solve.tiles import cholesky_in_place, inverse_from_lower, solve_both
 
 NEAR_BOUND = 1e-4  # of a logarithm
+
+
+class NotDefinite(BadInput, np.linalg.LinAlgError):
+    """The kernels of the rows, with their noise, have no Cholesky factor."""
 
 
 class Rows(NamedTuple):
@@ -159,7 +163,7 @@ def noise_of(alpha: Any, n: int) -> Array:
 def sure(found: Posterior | None, kernel: Any) -> Posterior:
     """The posterior, where there is one."""
     if found is None:
-        raise np.linalg.LinAlgError(
+        raise NotDefinite(
             f"The kernel, {kernel}, is not returning a positive definite matrix. Try gradually increasing the 'alpha' parameter of your "
             "GaussianProcessRegressor estimator."
         )

@@ -247,6 +247,7 @@ NEAR: Fits = {
     "tree": lambda: tenfold.NeighborIndex(SMALL).nearest(SMALL, 3),
     "tree, many queries": lambda: tenfold.NeighborIndex(SMALL).nearest(X[:600], 3),
     "tree, radius": lambda: np.concatenate(tenfold.NeighborIndex(SMALL, "manhattan").within(SMALL, 2.0)),
+    "tree, counts": lambda: tenfold.NeighborIndex(SMALL).count_within(SMALL, 1.0),
     "all rows": lambda: tenfold.NeighborIndex(WIDE[:200]).nearest(k=3),
     "tree, in threads": lambda: tenfold.NeighborIndex(np.vstack([NARROW, NARROW])).nearest(SMALL[:, 3:], 3),
     "graph": lambda: tenfold.NeighborIndex(X[:1000], method="graph").nearest(SMALL, 3),
@@ -279,7 +280,7 @@ DENSITY: Fits = {
 }
 
 SUMMATION: Fits = {
-    "KernelDensity": lambda: tenfold.KernelDensity(bandwidth=0.5).fit(SMALL[:, :2], sample_weight=WEIGHTS).score_samples(X[:300, :2]),
+    "KernelDensity": lambda: tenfold.KernelDensity(bandwidth=0.5).fit(SMALL[:, :2], sample_weight=WEIGHTS).score_samples(X[:600, :2]),
     "one column, series": lambda: tenfold.KernelDensity(bandwidth=0.3).fit(X[:2000, :1]).score_samples(SMALL[:, :1]),
     "left out": lambda: tenfold.KernelDensity(kernel="epanechnikov").fit(SMALL[:, :2], sample_weight=WEIGHTS).score_samples(),
     "far away": lambda: tenfold.KernelDensity(kernel="exponential").fit(SMALL).score_samples(1e6 * SMALL[:9]),
