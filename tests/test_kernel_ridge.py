@@ -142,8 +142,9 @@ def test_rows_come_back_from_kernel_components() -> None:
     back = ours.inverse_transform(ours.transform(X))
     np.testing.assert_allclose(back, theirs.inverse_transform(theirs.transform(X)), rtol=1e-7, atol=1e-8)
     assert np.abs(back - X).mean() < 0.1
+    assert not hasattr(tenfold.KernelPCA(2).fit(X), "inverse_transform")
     with pytest.raises(NotFitted, match="was not set to True"):
-        tenfold.KernelPCA(2).fit(X).inverse_transform(X[:, :2])
+        tenfold.KernelPCA(2).fit(X).set_params(fit_inverse_transform=True).inverse_transform(X[:, :2])
     with pytest.raises(BadInput, match="no components"):
         tenfold.KernelPCA(2, remove_zero_eig=True).fit(np.ones((5, 2)))
 

@@ -42,6 +42,7 @@ NOTHING_TO_LEAK = {
     "TfidfTransformer": "columns without zeros weigh alike",
     "FeatureUnion": "one of its settings passes rows on",
     "DateParts": "which parts vary is learned, and those of a few rows are those of many",
+    "RBFSampler": "waves are drawn by the number of columns alone, unless gamma is 'scale'",
     "Prepare-trees": "numbers pass as they are, and categories are learned as they come",
 }
 

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 from numpy.random import RandomState
 
 from tenfold.base import check
+from tenfold.base.available import available
 from tenfold.base.estimator import Transformer
 from tenfold.core import ops
 from tenfold.core.data import Array, Source
@@ -139,14 +140,12 @@ class KernelPCA(Transformer, Kernelized):
         a, values = self.eigenvectors_, self.eigenvalues_
         return np.asarray(np.divide(a, np.sqrt(values), out=np.zeros_like(a), where=values > 0))
 
+    @available(lambda self: self.fit_inverse_transform or _no_way_back())
     def inverse_transform(self, X: Any) -> Array:
         """Rows whose components are nearly these, by the way back that `fit_inverse_transform` has learned."""
         check.check_fitted(self)
         if "dual_coef_" not in vars(self):
-            raise NotFitted(
-                "The fit_inverse_transform parameter was not set to True when instantiating and hence the inverse transform is not "
-                "available."
-            )
+            _no_way_back()
         Z = np.atleast_2d(np.asarray(X, dtype=np.float64))
         if Z.ndim != 2 or Z.shape[1] != len(self.eigenvalues_) or not np.isfinite(Z).all():
             raise BadInput(f"KernelPCA.inverse_transform: takes finite components, {len(self.eigenvalues_)} in a row, not {Z.shape}")
@@ -158,3 +157,9 @@ class KernelPCA(Transformer, Kernelized):
     def _objection(self) -> str | None:
         columns = self.X_fit_.shape[1]
         return None if columns == self.n_features_in_ else f"the rows have {columns} columns, not {self.n_features_in_}"
+
+
+def _no_way_back() -> NoReturn:
+    raise NotFitted(
+        "The fit_inverse_transform parameter was not set to True when instantiating and hence the inverse transform is not available."
+    )
