@@ -211,12 +211,14 @@ def while_listening(long: bool, work: Callable[[], Result]) -> Result:
         if not start(task):
             return work()
         try:
-            with working:
+            while not working.acquire(timeout=LISTEN_EVERY):  # a signal that another thread receives does not wake this one
                 pass
+            working.release()
         except BaseException:
             run.cancel()
-            with working:
-                pass
+            if not (done or failed):  # else it may be this thread that holds the lock
+                with working:
+                    pass
             raise
     if failed:
         raise failed[0]

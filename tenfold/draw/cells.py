@@ -52,7 +52,7 @@ def draw_cells(model: Any, X: Any = None, ax: Any = None) -> Any:
         from matplotlib.colors import LogNorm
 
         boxes = [Rectangle(tuple(a), *(b - a)) for a, b in zip(low, high, strict=True)]
-        drawn = PatchCollection(boxes, cmap=f"{AMOUNTS}_r", norm=LogNorm(), edgecolor="white", linewidth=0.4)
+        drawn = PatchCollection(boxes, cmap=AMOUNTS, norm=LogNorm(), edgecolor="white", linewidth=0.4)
         drawn.set_array(density)
         ax.add_collection(drawn)
         ax.figure.colorbar(drawn, ax=ax, label="density")
