@@ -18,9 +18,9 @@ from tenfold.core.learning import Keep, Learner
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.kernel_machines.kernelized import Kernelized, mirrored
 from tenfold.kernels.named import named_kernel
-from tenfold.solve.leading import eigenpairs
+from tenfold.solve.leading import eigenpairs, product
 from tenfold.solve.linalg import rounding
-from tenfold.solve.tiles import cholesky_in_place, solve_both
+from tenfold.solve.tiles import cholesky_in_place, in_rows, solve_both
 
 
 @estimator
@@ -82,11 +82,15 @@ class KernelPCA(Transformer, Kernelized):
         X, _, w = yield Keep()
         rows = np.array(X, dtype=np.float64)  # the user may change the array that was given
         K, share = mirrored(self._lower(rows)), w / w.sum()
-        center = K @ share
-        K -= center
-        K -= center[:, None] - float(center @ share)
-        root = np.sqrt(np.asarray(w, dtype=np.float64))
-        K *= root[:, None] * root
+        center, root = product(K, share[:, None])[:, 0], np.sqrt(np.asarray(w, dtype=np.float64))
+        beside = center - float(center @ share)
+
+        def about_the_mean(rows: slice) -> None:
+            K[rows] -= center + beside[rows, None]
+            if (root != 1).any():
+                K[rows] *= root[rows, None] * root
+
+        in_rows(len(K), about_the_mean)
         values, vectors = eigenpairs(K, min(self.n_components or len(K), len(K)))
         values = self._sound(values, len(K))
         zero = values == 0

@@ -9,8 +9,9 @@ from tenfold.core.threads import patiently, stopping
 from tenfold.solve.tiles import in_rows
 
 BESIDE = 10  # vectors beyond those that are asked for
-DEPTH = 8  # powers of the matrix in one space
-SPACES = 100
+DEPTH = 30  # blocks of one space
+LOOK = 4  # blocks after which it is looked at whether they suffice
+SPACES = 30
 
 
 def leading(A: Array, k: int, seed: int = 0, tol: float = 1e-12) -> tuple[Array, Array] | None:
@@ -23,27 +24,29 @@ def leading(A: Array, k: int, seed: int = 0, tol: float = 1e-12) -> tuple[Array,
     width = min(n, k + BESIDE)
     depth = max(1, min(DEPTH, n // width))
     Q = np.linalg.qr(np.random.default_rng(seed).normal(size=(n, width)))[0]
+    R = np.zeros((width, width))
     for _ in range(SPACES):
-        space, H = [Q], np.zeros((depth * width, depth * width))  # A basis = basis H + what leads beyond the last block
+        basis, H = np.empty((n, 0)), np.zeros((0, 0))  # A basis = basis H + what leads beyond the last block
         for j in range(depth):
             if stopping():
                 raise KeyboardInterrupt
-            beyond, here = product(A, space[j]), slice(j * width, (j + 1) * width)
+            basis, beyond = np.concatenate([basis, Q], axis=1), product(A, Q)
+            H = np.pad(H, (0, width))
+            if j:
+                H[-width:, -2 * width : -width] = R
             for _ in range(2):  # twice is enough
-                for i, one in enumerate(space):
-                    part = one.T @ beyond
-                    H[i * width : (i + 1) * width, here] += part
-                    beyond -= one @ part
+                part = product(basis.T, beyond)
+                H[:, -width:] += part
+                beyond -= product(basis, part)
             Q, R = np.linalg.qr(beyond)
-            if j + 1 < depth:
-                space.append(Q)
-                H[(j + 1) * width : (j + 2) * width, here] = R
-        values, turns = np.linalg.eigh((H + H.T) / 2)
-        values, turns = values[::-1][:width], turns[:, ::-1][:, :width]
-        rest = R @ turns[-width:, :k]
-        Q = np.concatenate(space, axis=1) @ turns
-        if np.sqrt(np.einsum("ij,ij->j", rest, rest)).max() <= tol * max(abs(values[0]), 1e-300):
-            return values[:k], Q[:, :k]
+            if (j + 1) % LOOK and j + 1 < depth:
+                continue
+            values, turns = np.linalg.eigh((H + H.T) / 2)
+            values, turns = values[::-1][:width], turns[:, ::-1][:, :width]
+            rest = R @ turns[-width:, :k]
+            if np.sqrt(np.einsum("ij,ij->j", rest, rest)).max() <= tol * max(abs(values[0]), 1e-300):
+                return values[:k], product(basis, turns[:, :k])
+        Q = product(basis, turns)
     return None
 
 
