@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -16,6 +16,7 @@ from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Stats
 from tenfold.prepare.filling import Filling, where_missing
 from tenfold.prepare.scale import column_spreads, constant
+from tenfold.solve.em import ascend
 
 LOG_2PI = float(np.log(2 * np.pi))
 
@@ -28,6 +29,23 @@ class Expected(Stats):
     first: Array
     second: Array
     likelihood: float
+
+
+class Normal(NamedTuple):
+    """Means and covariances, and how far the step to them has moved the farthest, in standard deviations."""
+
+    mean: Array
+    covariance: Array
+    moved: float
+
+
+def _maximised(sums: Expected, before: Normal, level: Array, unit: Array) -> Normal:
+    """From expected sums; columns that are `level` have no spread."""
+    step = sums.first / sums.weight
+    new = sums.second / sums.weight - step[:, None] * step
+    new[level] = new[:, level] = 0.0
+    moved = max(float(np.abs(step / unit).max()), float(np.abs((new - before.covariance) / (unit[:, None] * unit)).max()))
+    return Normal(before.mean + step, (new + new.T) / 2, moved)
 
 
 @estimator
@@ -78,32 +96,34 @@ class EMImputer(Filling):
         variance = np.where(here, spread.scatter[:, 0] / np.where(spread.weight > 0, spread.weight, 1.0), 0.0)
         variance[constant(variance, mean, spread.weight)] = 0.0
         level, unit = variance == 0, np.sqrt(np.where(variance > 0, variance, 1.0))
-        covariance, history = np.diag(variance), list[float]()
-        for _ in range(self.max_iter):
-            sums: Expected = yield partial(self._expect, mean=mean, covariance=covariance)
-            history.append(sums.likelihood)
-            step = sums.first / sums.weight
-            new = sums.second / sums.weight - step[:, None] * step
-            new[level] = new[:, level] = 0.0
-            moved = max(float(np.abs(step / unit).max()), float(np.abs((new - covariance) / (unit[:, None] * unit)).max()))
-            mean, covariance = mean + step, (new + new.T) / 2
-            if moved <= self.tol:
-                break
-        else:
+        start = Normal(mean, np.diag(variance), np.inf)
+        best = yield from ascend(
+            [start],
+            self._expect,
+            partial(_maximised, level=level, unit=unit),
+            lambda sums, _: float(sums.likelihood),
+            self.tol,
+            self.max_iter,
+            moved=lambda _, after: float(after.moved),
+        )
+        found: Normal = best.model
+        if not best.converged:
             warn(
-                f"EMImputer: the last of {len(history)} steps still moves a mean or covariance by {moved:.1e} deviations: raise max_iter, "
-                "or tol",
+                f"EMImputer: the last of {self.max_iter} steps still moves a mean or covariance by {found.moved:.1e} deviations: raise "
+                "max_iter, or tol",
                 NotConverged,
                 stacklevel=4,
             )
-        return dict(**facts, mean_=mean, covariance_=covariance, log_likelihood_=np.array(history), n_iter_=len(history))
+        history = np.array(best.bounds)
+        return dict(**facts, mean_=found.mean, covariance_=found.covariance, log_likelihood_=history, n_iter_=len(history))
 
     def _spreads(self, block: Block) -> Any:
         X = self._with_nan(block.X)
         return column_spreads(X, block.w, ~np.isnan(X))
 
-    def _expect(self, block: Block, mean: Array, covariance: Array) -> Expected:
+    def _expect(self, block: Block, model: Normal) -> Expected:
         """The sums of the rows of a block as they are expected to be, given what is there."""
+        mean, covariance = model.mean, model.covariance
         X, w, p = self._with_nan(block.X).astype(np.float64) - mean, block.w, len(mean)
         first, second, likelihood = np.zeros(p), np.zeros((p, p)), 0.0
         for rows, there in patterns(X[:, ~self.empty_]):

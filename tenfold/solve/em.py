@@ -49,6 +49,7 @@ def ascend(
     tol: float,
     max_iter: int,
     before: float = -np.inf,
+    moved: Callable[[Any, Any], float] | None = None,
 ) -> Learner[Ascent]:
     """EM from every start, side by side; the ascent that ends highest.
 
@@ -57,7 +58,7 @@ def ascend(
 
     bound(found, model) is the mean log-likelihood, or the lower bound of the evidence, of the model that the expectations were taken
     with; `before` is that of a step that came before the starts. An ascent ends when it changes by less than `tol`, which Dempster,
-    Laird and Rubin 1977 promise to happen: no step lowers it.
+    Laird and Rubin 1977 promise to happen: no step lowers it; or, with moved(model, next), when a step moves by at most `tol`.
     """
     runs = [Ascent(start) for start in starts]
     for _ in range(max_iter):
@@ -68,8 +69,8 @@ def ascend(
         for run, one in zip(active, found.runs, strict=True):
             last, now = run.bounds[-1] if run.bounds else before, bound(one, run.model)
             run.bounds.append(now)
-            run.model = maximise(one, run.model)
-            run.converged = run.done = bool(abs(now - last) < tol)
+            model, run.model = run.model, maximise(one, run.model)
+            run.converged = run.done = bool(abs(now - last) < tol if moved is None else moved(model, run.model) <= tol)
             run.fell |= bool(now < last - ROUNDING * (1.0 + abs(last)))
     if not max_iter:  # the starts themselves, each with its bound
         found = yield partial(_expect_all, expect=expect, models=list(starts))
