@@ -13,7 +13,7 @@ from sklearn.gaussian_process import GaussianProcessRegressor as Peer
 
 import tenfold
 from tenfold import kernels
-from tenfold.core.errors import BadParameter
+from tenfold.core.errors import BadFile, BadParameter
 
 RNG = np.random.default_rng(0)
 X = RNG.uniform(-2, 2, (60, 2))
@@ -94,6 +94,17 @@ def test_saved_and_loaded(tmp_path: Any) -> None:
     assert again.kernel_ == model.kernel_
     for found, expected in zip(again.predict(X, return_std=True), model.predict(X, return_std=True), strict=True):
         np.testing.assert_array_equal(found, expected)
+
+
+def test_kernels_of_many_terms_come_back_as_they_were(tmp_path: Any) -> None:
+    many = sum((float(i) * kernels.RBF(float(i)) for i in range(2, 30)), start=kernels.WhiteKernel(0.1)) + kernels.DotProduct() ** 2
+    tenfold.save(tenfold.GaussianProcessRegressor(many, optimizer=None).fit(X, y), tmp_path / "many")
+    assert repr(tenfold.load(tmp_path / "many").kernel_) == repr(many)
+    deep: Any = kernels.RBF()
+    for _ in range(3):
+        deep = kernels.RBF() * (kernels.RBF() + deep)
+    with pytest.raises(BadFile, match="fewer brackets"):
+        tenfold.save(tenfold.GaussianProcessRegressor(deep, optimizer=None, alpha=0.1).fit(X, y), tmp_path / "deep")
 
 
 def test_bad_parameters_are_told() -> None:

@@ -162,7 +162,14 @@ class GaussianProcessRegressor(Regressor, Estimator):
 
     def _objection(self) -> str | None:
         columns = self.X_train_.shape[1]
-        return None if columns == self.n_features_in_ else f"the rows have {columns} columns, not {self.n_features_in_}"
+        if columns != self.n_features_in_:
+            return f"the rows have {columns} columns, not {self.n_features_in_}"
+        try:
+            with np.errstate(all="ignore"):
+                found = np.shape(values(self.kernel_, self.X_train_[:1], self.X_train_[:1].copy()))
+        except (ValueError, AttributeError, ArithmeticError) as problem:
+            return f"the kernel does not take the rows ({problem})"
+        return None if found == (1, 1) else "the kernel gives several values for two rows"
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

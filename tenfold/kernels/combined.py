@@ -78,20 +78,36 @@ class _Combined(Kernel):
         if not isinstance(other, _Combined) or type(self) is not type(other):
             return False
         mine, theirs = [one.kernel for one in self._inside()], [one.kernel for one in other._inside()]
-        return mine == theirs or (isinstance(self, (Sum, Product)) and mine == theirs[::-1])
+        return mine == theirs or (isinstance(self, _Pair) and mine == theirs[::-1])
 
     __hash__ = None  # parameters may be set
 
 
-@dataclass(eq=False, repr=False)
-class Sum(_Combined):
-    """k(x, y) = k1(x, y) + k2(x, y)."""
+class _Pair(_Combined):
+    """Abstract: two kernels."""
 
     k1: Any
     k2: Any
 
+    def terms(self) -> list[Any]:
+        """All that are put together by the same sign, in their order: of (a + b) + c these three."""
+        found = [self.k2]
+        first = self.k1
+        while type(first) is type(self):
+            found.append(first.k2)
+            first = first.k1
+        return [first, *found[::-1]]
+
     def _inside(self) -> list[_Named]:
         return [_Named("k1", self.k1), _Named("k2", self.k2)]
+
+
+@dataclass(eq=False, repr=False)
+class Sum(_Pair):
+    """k(x, y) = k1(x, y) + k2(x, y)."""
+
+    k1: Any
+    k2: Any
 
     def cross(self, X: Array, Y: Array) -> Array:
         return np.asarray(values(self.k1, X, Y) + values(self.k2, X, Y))
@@ -116,14 +132,11 @@ class Sum(_Combined):
 
 
 @dataclass(eq=False, repr=False)
-class Product(_Combined):
+class Product(_Pair):
     """k(x, y) = k1(x, y) k2(x, y)."""
 
     k1: Any
     k2: Any
-
-    def _inside(self) -> list[_Named]:
-        return [_Named("k1", self.k1), _Named("k2", self.k2)]
 
     def cross(self, X: Array, Y: Array) -> Array:
         return np.asarray(values(self.k1, X, Y) * values(self.k2, X, Y))

@@ -11,6 +11,7 @@ import math
 import os
 from collections.abc import Container
 from dataclasses import dataclass, fields
+from functools import reduce
 from typing import Any
 
 import numpy as np
@@ -23,6 +24,7 @@ from tenfold.core.learned import forms_of, learned_by
 from tenfold.core.ops import dense
 from tenfold.core.params import domains
 from tenfold.core.stats import Storable
+from tenfold.kernels.combined import Product, Sum
 from tenfold.kernels.kernel import Kernel
 from tenfold.saved import archive, kinds, statistics
 from tenfold.saved.archive import require
@@ -100,6 +102,7 @@ def _in_folder(path: Any) -> str:
         raise BadFile(f"{found}: is not a file, nor a folder of tenfold select: it holds no {IN_RUN}")
     return os.path.join(found, IN_RUN)
 
+DEEPEST_KERNEL = 4  # sums and products inside one another: files are nested 16 deep at most
 # Kernels that a file may name: all but those that hold a function.
 KERNELS = frozenset({
     "CompoundKernel", "ConstantKernel", "DotProduct", "Exponentiation", "ExpSineSquared", "Laplacian", "Matern", "PairwiseKernel",
@@ -113,6 +116,7 @@ class _Writer:
     def __init__(self, path: str, resumable: bool) -> None:
         self.path, self.resumable = path, resumable
         self.depth = 0  # learners around the one that is being written
+        self.nested = 0  # sums and products of kernels around the one that is being written
         self.objects: list[dict[str, Any]] = []
         self.arrays: list[Array] = []
 
@@ -182,6 +186,14 @@ class _Writer:
         name = type(kernel).__name__
         if name not in KERNELS or getattr(tenfold.kernels, name) is not type(kernel):
             raise BadFile(f"{self.path}: {place} is a {name}, which a file cannot hold: only Tenfold's own kernels without functions")
+        if isinstance(kernel, (Sum, Product)):
+            terms = kernel.terms()
+            self.nested += 1
+            if self.nested > DEEPEST_KERNEL:
+                raise BadFile(f"{self.path}: {place} is nested deeper than a file can hold: write the kernel with fewer brackets")
+            written = [self.encoded(one, place) for one in terms]
+            self.nested -= 1
+            return {"kernel": name, "terms": written}
         return {"kernel": name, "of": self._all(kernel.get_params(deep=False), f"{place}.{name}")}
 
     def _key(self, key: Any, place: str) -> str | int | float:
@@ -262,6 +274,10 @@ class _Reader:
                 texts = self.file.array(self._use("array", i, len(self.file.declared)))
                 require(texts.dtype.kind == "U", f"holds numbers in array {i} where there must be texts")
                 return texts.astype(object)
+            case {"kernel": "Sum" | "Product" as name, "terms": [_, _, *_] as terms} if len(value) == 2:
+                parts = [self.decoded(one) for one in terms]
+                require(all(isinstance(one, Kernel) for one in parts), f"holds a kernel {name} of what is none")
+                return reduce(Sum if name == "Sum" else Product, parts)
             case {"kernel": str(name), "of": dict(given)} if len(value) == 2:
                 return _made_kernel(name, {key: self.decoded(one) for key, one in given.items()})
             case {"object": int(i)} if len(value) == 1:
