@@ -18,18 +18,9 @@ import numpy as np
 
 from tenfold.base import check
 from tenfold.base.available import Available
-from tenfold.base.roles import (
-    Classifier,
-    Clusterer,
-    Density,
-    Detector,
-    Regressor,
-    RowClusterer,
-    Transformer,
-    log_softmax,
-    map_rows,
-    softmax,
-)
+from tenfold.base.by_rows import log_softmax, map_rows, softmax
+from tenfold.base.density import Density
+from tenfold.base.roles import Classifier, Clusterer, Detector, Regressor, RowClusterer, Transformer
 from tenfold.base.sklearn_api import SklearnApi, fresh
 from tenfold.base.sums import Sums
 from tenfold.core.data import Array, Source

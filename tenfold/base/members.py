@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from tenfold.base import check
+from tenfold.base.by_rows import first_largest
 from tenfold.base.estimator import Estimator
 from tenfold.base.foreign import ByVerbs, checked_learner, own_of
 from tenfold.base.member import OfMember
-from tenfold.base.roles import first_largest
 from tenfold.base.sklearn_api import fresh
 from tenfold.core.data import Array
 

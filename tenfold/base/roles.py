@@ -5,31 +5,24 @@ Classifier    _scores(X): unnormalised log posteriors, one column for each class
 Clusterer     _assign(X): the number of the cluster
 RowClusterer  labels_ among its fitted attributes: it groups the rows of the fit and knows no others
 Transformer   _transform(X), _names_out(), and _inverse(X) where it exists
-Density       _log_density(X); _draw(n, rng) where rows can be drawn from it (`has_samples`), and then, for one column, _cdf(X)
+Density       _log_density(X); _draw(n, rng) where rows can be drawn from it (`has_samples`), and then, for one column, _cdf(X);
+              it stands in base/density.py
 Detector      _normality(X): the higher, the more usual; offset_ is where outliers end
 """
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from tenfold.base import check
 from tenfold.base.available import available
+from tenfold.base.by_rows import first_largest, log_softmax, map_rows, softmax
 from tenfold.base.columns import ColumnSums
-from tenfold.base.quantiles import solve_quantiles
 from tenfold.base.scored import rows_and_truth
-from tenfold.core import ops
-from tenfold.core.data import Array, Arrays, Source, Target, block_rows, sparse_rows
-from tenfold.core.engine import Threads, current_engine, each
-from tenfold.core.errors import BadInput, BadParameter
+from tenfold.core.data import Array, Source
 from tenfold.core.learned import learned
-from tenfold.core.random import generator
-from tenfold.core.stats import Rows
-from tenfold.core.threads import single_blas
 
 if TYPE_CHECKING:  # Python need not know what a mixin stands beside
     from tenfold.base.estimator import Estimator as _Beside
@@ -208,97 +201,6 @@ class Transformer(_Beside):
         return self.fit(X, y, sample_weight).transform(X)
 
 
-class Density(_Beside):
-    """Mixin: estimates a density."""
-
-    role: ClassVar[str] = "density_estimator"
-    has_samples: ClassVar[bool] = True  # False: no distribution stands behind it, from which rows could be drawn
-    score_is_total: ClassVar[bool] = False  # `score` is the sum over the rows, as that of scikit-learn's class of the same name
-    unnormalised: ClassVar[str] = ""  # why exp(`score_samples`) does not integrate to 1; "": it does
-
-    def _log_density(self, X: Any) -> Array:
-        raise NotImplementedError
-
-    def _draw(self, n: int, rng: np.random.Generator) -> Array:
-        raise NotImplementedError
-
-    def _cdf(self, X: Any) -> Array:
-        """The share of the distribution at or below each row of one column."""
-        raise NotImplementedError
-
-    def _quantile(self, q: Array) -> Array:
-        """x with cdf(x) = q, for flat 0 < q < 1: by a root search, where there is no formula."""
-        low, high = self._support()
-        return solve_quantiles(
-            q, lambda x: self._cdf(x[:, None]), lambda x: np.exp(self._log_density(x[:, None])), float(low[0]), float(high[0])
-        )
-
-    def _support(self) -> tuple[Array, Array]:
-        """The least and the largest value of each column (p,) with a box around all places where the density is not zero."""
-        p: int = self.n_features_in_
-        return np.full(p, -np.inf), np.full(p, np.inf)
-
-    def _gaussians(self) -> tuple[Array, Array, Array] | None:
-        """Of a sum of Gaussians: logarithms of their shares, means (k, p), and precisions (k, p, p) or (k, p); None for all others."""
-        return None
-
-    def _kinks(self) -> list[Array]:
-        """For each column, where the density is not smooth along it: integrals are split there."""
-        return [np.empty(0)] * self.n_features_in_
-
-    def score_samples(self, X: Any) -> Array:
-        """The logarithm of the density at each row."""
-        return map_rows(self._log_density, check.check_predict(self, X))
-
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
-        """The mean of `score_samples`: the log-likelihood of a row; where the class says so (`score_is_total`), their sum."""
-        found = self.score_samples(X)
-        weights = check.as_weights(sample_weight, len(found))
-        if self.score_is_total:
-            return float(found.sum() if weights is None else found @ weights)
-        return float(np.average(found, weights=weights))
-
-    @available(lambda model: model.has_samples)
-    def cdf(self, X: Any) -> Array:
-        """The probability of a value at or below that of each row, for a density of one column."""
-        rows = check.check_predict(self, X)
-        self._check_one_column("cdf")
-        return map_rows(lambda X: self._cdf(ops.dense(X)), rows)
-
-    @available(lambda model: model.has_samples)
-    def quantile(self, q: Any) -> Any:
-        """Where `cdf` is q, a probability or an array of them, for a density of one column; of 0 and 1 the ends of the support."""
-        check.check_fitted(self)
-        self._check_one_column("quantile")
-        try:
-            asked = np.asarray(q, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise BadParameter(f"quantile({check.short(q)}): must be probabilities, numbers from 0 to 1") from None
-        wrong = ~((asked >= 0) & (asked <= 1))
-        if wrong.any():
-            raise BadParameter(f"quantile(q): must be probabilities, numbers from 0 to 1, and holds {asked[wrong].flat[0]:g}")
-        low, high = self._support()
-        found = np.where(asked == 0, low[0], high[0])
-        inner = (asked > 0) & (asked < 1)
-        with single_blas:
-            found[inner] = self._quantile(asked[inner])
-        return found if found.ndim else float(found)
-
-    def _check_one_column(self, verb: str) -> None:
-        if self.n_features_in_ != 1:
-            raise BadInput(
-                f"{verb}: is of a density of one column, and this {type(self).__name__} was fitted on {self.n_features_in_}: fit it on one"
-            )
-
-    @available(lambda model: model.has_samples)
-    def sample(self, n_samples: int = 1, random_state: Any = None) -> Array:
-        """Rows drawn from the density."""
-        check.check_fitted(self)
-        if not isinstance(n_samples, (int, np.integer)) or isinstance(n_samples, bool) or n_samples < 1:
-            raise BadParameter(f"sample(n_samples={n_samples!r}): must be a whole number of at least 1")
-        return self._draw(int(n_samples), generator(random_state))
-
-
 class Detector(_Beside):
     """Mixin: separates outliers (−1) from inliers (1)."""
 
@@ -323,75 +225,3 @@ class Detector(_Beside):
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> Array:
         """Fit, and predict which of the same rows are outliers."""
         return self.fit(X, y, sample_weight).predict(X)
-
-
-FEW_ROWS = 64  # fewer rows than this never wake the threads of BLAS, and are predicted at once
-
-
-def map_rows(function: Callable[[Any], Array], X: Any, *, lean: bool = False) -> Array:
-    """function(X) by blocks, on all threads; X is an array or a source. A Dask collection gives a Dask array, not yet computed.
-
-    A function that makes no sparse rows dense (`lean`) gets as many of them at once as their values fill a block with.
-    """
-    if isinstance(X, Source):
-        source = X
-        lazy: Array | None = source.lazily(function)
-        if lazy is not None:
-            return lazy
-    elif X.shape[0] < FEW_ROWS:
-        return function(X)
-    elif X.shape[0] <= (sparse_rows(X, lean) if ops.is_sparse(X) else block_rows(X.shape[1])):
-        with single_blas:
-            return function(X)
-    else:
-        source = Arrays(X, None, None, Target("none"), {}, trusted=True, lean=lean)
-    with single_blas:
-        if isinstance(source, Arrays):
-            return _in_place(function, source)
-        whole: Array = current_engine(source).run(lambda block: Rows.of(function(block.X)), source).whole()
-    return whole
-
-
-def _in_place(function: Callable[[Any], Array], source: Arrays) -> Array:
-    """function(X) of every block of a table in memory. Rows of numbers are written where they belong in one array: appending them in
-    the end would cost as much again, and twice the memory."""
-    whole: Array | None = None
-    begun = threading.Lock()
-
-    def place(part: int) -> Any:
-        nonlocal whole
-        rows, (_, start, stop) = function(source.load(part).X), source.cuts[part]
-        if type(rows) is not np.ndarray or rows.dtype.kind != "f":
-            return rows
-        with begun:
-            whole = np.empty((source.n_rows, *rows.shape[1:]), rows.dtype) if whole is None else whole
-        if rows.dtype != whole.dtype or rows.shape != (stop - start, *whole.shape[1:]):
-            return rows
-        whole[start:stop] = rows
-        return None
-
-    left = each(place, list(source.parts()), on=Threads())
-    if whole is not None:
-        if all(rows is None for rows in left):
-            return whole
-        left = [whole[start:stop] if rows is None else rows for rows, (_, start, stop) in zip(left, source.cuts, strict=True)]
-    found: Array = Rows(left).whole()
-    return found
-
-
-def first_largest(scores: Array) -> Array:
-    """The number of the largest score of each row, the first of equal ones."""
-    return (scores[:, 1] > scores[:, 0]).view(np.int8) if scores.shape[1] == 2 else scores.argmax(axis=1)
-
-
-def softmax(scores: Array, dtype: Any = np.float64) -> Array:
-    """exp(s) / Σ exp(s) by rows; only differences of scores are rounded to `dtype`."""
-    p = np.exp((scores - scores.max(axis=1, keepdims=True)).astype(dtype, copy=False))
-    p /= p.sum(axis=1, keepdims=True)
-    return np.asarray(p)
-
-
-def log_softmax(scores: Array, dtype: Any = np.float64) -> Array:
-    """s − log Σ exp(s) by rows."""
-    shifted = (scores - scores.max(axis=1, keepdims=True)).astype(dtype, copy=False)
-    return np.asarray(shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True)))

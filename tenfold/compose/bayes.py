@@ -8,10 +8,10 @@ import numpy as np
 
 from tenfold.base import check
 from tenfold.base.available import available
+from tenfold.base.by_rows import first_largest
 from tenfold.base.estimator import Classifier, Density, Estimator, map_rows
 from tenfold.base.foreign import ByVerbs, learner_of, objection_to, told_role
 from tenfold.base.member import OfMember
-from tenfold.base.roles import first_largest
 from tenfold.base.sklearn_api import fresh
 from tenfold.compose.class_densities import Class, class_rows, classes_apart
 from tenfold.compose.class_statistics import ByClassStatistics

@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.base.roles import log_softmax, softmax
+from tenfold.base.by_rows import log_softmax, softmax
 from tenfold.core.data import Array
 from tenfold.score.record import TWO_CLASSES, Score, judged_output
 from tenfold.score.registry import known_score

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.base.roles import map_rows
+from tenfold.base.by_rows import map_rows
 from tenfold.base.sklearn_api import fresh
 from tenfold.core.data import Array
 from tenfold.core.errors import TenfoldError, TenfoldWarning

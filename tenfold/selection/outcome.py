@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.base.roles import softmax
+from tenfold.base.by_rows import softmax
 from tenfold.core.data import Array
 from tenfold.core.errors import TenfoldError
 from tenfold.score.record import Score, split_choice
