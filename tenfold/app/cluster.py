@@ -9,16 +9,16 @@ from typing import Annotated
 
 import typer
 
-import tenfold
-from tenfold.app.cluster_run import Groups, check_place, groups_of, next_commands, write_groups
+from tenfold.app.cluster_run import KEPT, Groups, groups_of, next_commands, write_groups
 from tenfold.app.options import Columns, JsonResult, QuietFlag, Replace, Rows, Table, columns_of
+from tenfold.app.run_folder import left_out
 from tenfold.app.select import stem_of
-from tenfold.app.words import AsItIs, counted, file_size, short, terminal_width, wrapped
+from tenfold.app.table_lines import check_given, head_lines, saved_lines
+from tenfold.app.words import counted, terminal_width, wrapped
 from tenfold.core.errors import BadParameter
-from tenfold.selection.store import MODEL, REPORT, plain
+from tenfold.selection.store import plain
 
 NO_GROUPS = 1  # exit code
-MOST_NOTES = 8
 
 
 def cluster_command(
@@ -55,17 +55,16 @@ def cluster_command(
     """
     if clusters is not None and clusters < 2:
         raise BadParameter(f"--clusters {clusters}: ask for at least 2")
-    if seed < 0:
-        raise BadParameter(f"--seed {seed}: must be a whole number of at least 0")
-    if rows is not None and rows < 1:
-        raise BadParameter(f"--rows {rows}: must be at least 1")
+    check_given(seed, rows)
     folder = out or Path(f"{stem_of(file)}-clusters.tenfold")
-    check_place(folder, file, replace)
+    KEPT.check_place(folder, file, replace)
     found = groups_of(file, clusters, columns or [], without or [], rows, seed)
     if found.model is not None:
         write_groups(folder, found, file, seed)
     if as_json:
-        print(json.dumps(plain(found.facts() | dict(folder=None if found.model is None else str(folder))), ensure_ascii=True))
+        columns_used = dict(columns=found.prepare._used, left_out=dict(left_out(found.prepare)))
+        facts = found.facts() | columns_used | dict(folder=None if found.model is None else str(folder))
+        print(json.dumps(plain(facts), ensure_ascii=True))
         return 0 if found.groups else NO_GROUPS
     width = terminal_width(sys.stdout)
     for line in _one_line(found, folder) if quiet else _lines(found, folder, file, seed):
@@ -82,12 +81,7 @@ def _one_line(found: Groups, folder: Path) -> list[str]:
 
 
 def _lines(found: Groups, folder: Path, file: Path, seed: int) -> list[str]:
-    raw = found.table.raw
-    drawn = "" if raw.drawn is None else f"   {counted(raw.frame.height, 'row')} drawn by chance (--rows N for more or fewer)"
-    total = raw.frame.height if raw.height is None else raw.height
-    lines = [f"tenfold {tenfold.__version__}    seed {seed}", ""]
-    lines += [f"READ     {short(raw.name)}   {counted(total, 'row')} x {counted(raw.frame.width, 'column')}   {raw.about}{drawn}"]
-    lines += [*_columns(found), "", *_number(found), ""]
+    lines = [*head_lines(found.table, found.prepare, seed, bool(found.groups)), "", *_number(found), ""]
     if not found.groups:
         return [*lines, "Nothing is saved. --clusters K groups the rows all the same; such groups are a division, not a discovery."]
     if found.stability is not None:
@@ -96,19 +90,7 @@ def _lines(found: Groups, folder: Path, file: Path, seed: int) -> list[str]:
         again = "" if group.again != group.again else f"   found again {100 * group.again:.0f} %"
         lines.append(f"  {group.number}   {counted(group.rows, 'row')} ({100 * group.share:.0f} %){again}")
         lines += [f"      {one}" for one in group.traits] or ["      nothing sets it apart by itself"]
-    size = file_size((folder / MODEL).stat().st_size)
-    commands = next_commands(folder, file)
-    saved = f"SAVED    {folder}/   model {size}, and a page with pictures: {folder / REPORT}"
-    return [*lines, "", saved, AsItIs(f"NEXT     {commands[0]}"), *(AsItIs(f"         {one}") for one in commands[1:])]
-
-
-def _columns(found: Groups) -> list[str]:
-    left = found.left_out
-    used = found.prepare._used
-    names = ", ".join(short(name, 24) for name in used[:8]) + (", ..." if len(used) > 8 else "")
-    lines = [f"COLUMNS  {len(used)} used: {names}"]
-    lines += [f"  ! {short(name, 30)}   {note}" for name, note in left[:MOST_NOTES]]
-    return lines + ([f"    and {len(left) - MOST_NOTES} more, all in run.json"] if len(left) > MOST_NOTES and found.groups else [])
+    return [*lines, *saved_lines(folder, next_commands(folder, file))]
 
 
 def _number(found: Groups) -> list[str]:

@@ -10,30 +10,16 @@ from typing import Annotated
 
 import typer
 
-import tenfold
 from tenfold.app.options import KINDS, Columns, JsonResult, QuietFlag, Replace, Rows, columns_of
+from tenfold.app.run_folder import left_out
 from tenfold.app.select import stem_of
-from tenfold.app.unusual_run import (
-    FDR,
-    Law,
-    Tell,
-    Verdict,
-    check_place,
-    judge_file,
-    judged,
-    law_in,
-    law_of,
-    left_out,
-    write_folder,
-    write_table,
-)
-from tenfold.app.words import AsItIs, counted, file_size, short, terminal_width, wrapped
+from tenfold.app.table_lines import check_given, check_out, head_lines, saved_lines, teller
+from tenfold.app.unusual_run import FDR, KEPT, Law, Verdict, judge_file, judged, law_in, law_of, save_law, write_table
+from tenfold.app.words import counted, short, terminal_width, wrapped
 from tenfold.core.errors import BadParameter
 from tenfold.report.unusual import Picture
-from tenfold.selection.predictions import check_format
-from tenfold.selection.store import MODEL, REPORT, plain
+from tenfold.selection.store import plain
 
-MOST_NOTES = 8
 TINY = 1e-9
 
 
@@ -74,15 +60,9 @@ def unusual_command(
         raise BadParameter(f"--rate {rate:g}: must be above 0 and at most 0.5")
     if top < 1:
         raise BadParameter(f"--top {top}: must be at least 1")
-    if seed < 0:
-        raise BadParameter(f"--seed {seed}: must be a whole number of at least 0")
-    if rows is not None and rows < 1:
-        raise BadParameter(f"--rows {rows}: must be at least 1")
-    if out is not None:
-        check_format(out)
-        if any(one is not None and one.exists() and out.exists() and out.samefile(one) for one in (file, new)):
-            raise BadParameter(f"--out {out} is the table itself: choose another name")
-    tell: Tell = (lambda stage: None) if quiet or as_json or not sys.stderr.isatty() else _live
+    check_given(seed, rows)
+    check_out(out, file, new)
+    tell = teller(quiet or as_json)
     if file.is_dir():
         if new is None:
             raise BadParameter(f"{file} is a folder: name the rows that are to be judged with --new FILE")
@@ -90,18 +70,18 @@ def unusual_command(
         verdict = judge_file(law, new, top)
     else:
         folder = save or Path(f"{stem_of(file)}-unusual.tenfold")
-        check_place(folder, file, replace)
+        KEPT.check_place(folder, file, replace)
         law, table, Z, p_values = law_of(file, columns or [], without or [], rows, rate, seed, tell)
         tell("reasons")
         own = judged(law, table, Z, p_values, top)
         picture = Picture.of(Z, own.p_values, own.unusual, [(row.place, row.number) for row in own.rows], seed)
-        write_folder(folder, law, own, picture, file, seed, _next(folder))
+        save_law(folder, law, own, picture, file, seed, _next(folder))
         verdict = own if new is None else judge_file(law, new, top)
     tell("")
     if out is not None:
         write_table(verdict, out)
     if as_json:
-        facts = verdict.facts() | dict(score=law.score, tried=law.tried, columns=law.prepare._used, left_out=dict(left_out(law)))
+        facts = verdict.facts() | dict(score=law.score, tried=law.tried, columns=law.prepare._used, left_out=dict(left_out(law.prepare)))
         print(json.dumps(plain(facts | dict(folder=None if folder is None else str(folder))), ensure_ascii=True))
         return 0
     width = terminal_width(sys.stdout)
@@ -110,22 +90,8 @@ def unusual_command(
     return 0
 
 
-def _live(stage: str) -> None:
-    """One line on a terminal, written over; empty: taken away."""
-    sys.stderr.write(f"\r\x1b[K{short(stage)}{' ...' if stage else ''}")
-    sys.stderr.flush()
-
-
 def _lines(law: Law, verdict: Verdict, folder: Path | None, out: Path | None, seed: int) -> list[str]:
-    raw = verdict.table.raw
-    total = raw.frame.height if raw.height is None else raw.height
-    drawn = "" if raw.drawn is None else f"   {counted(raw.frame.height, 'row')} drawn by chance (--rows N for more or fewer)"
-    used = law.prepare._used
-    names = ", ".join(short(name, 24) for name in used[:8]) + (", ..." if len(used) > 8 else "")
-    left = left_out(law)
-    lines = [f"tenfold {tenfold.__version__}    seed {seed}", ""]
-    lines += [f"READ     {short(raw.name)}   {counted(total, 'row')} x {counted(raw.frame.width, 'column')}   {raw.about}{drawn}"]
-    lines += [f"COLUMNS  {len(used)} used: {names}", *(f"  ! {short(name, 30)}   {note}" for name, note in left[:MOST_NOTES])]
+    lines = head_lines(verdict.table, law.prepare, seed, folder is not None)
     tried = [f"{name} {100 * area:.0f} %" for name, area in law.tried.items()]
     lines += ["", f"SCORE    {law.score}   tells rows from those with an exchanged cell: {', '.join(tried)}"]
     lines += ["", f"UNUSUAL  {_verdict(verdict)}"]
@@ -140,11 +106,7 @@ def _lines(law: Law, verdict: Verdict, folder: Path | None, out: Path | None, se
     lines += ["", f"    and {more:,} more: --top N tells more of them, --out FILE has all"] if more > 0 else []
     if out is not None:
         lines += ["", f"WRITTEN  {out}   the p-values of {counted(len(verdict.p_values), 'row')}"]
-    if folder is not None:
-        size = file_size((folder / MODEL).stat().st_size)
-        lines += ["", f"SAVED    {folder}/   model {size}, and a page with pictures: {folder / REPORT}"]
-        lines += [AsItIs(f"{'NEXT    ' if i == 0 else '        '} {one}") for i, one in enumerate(_next(folder))]
-    return lines
+    return lines if folder is None else [*lines, *saved_lines(folder, _next(folder))]
 
 
 def _verdict(verdict: Verdict) -> str:

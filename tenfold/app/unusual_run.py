@@ -1,15 +1,7 @@
-"""The unusual rows of a table: prepared, judged, explained, and kept as a folder that judges new rows.
-
-    model.tenfold   Prepare and OutlierDetector as one pipeline     sketch.json   what the columns held, without the rows
-    run.json        what was found                                  report.html   the same as a page
-"""
+"""The unusual rows of a table: prepared, judged, explained, and kept as a folder that judges new rows."""
 
 from __future__ import annotations
 
-import json
-import os
-import platform
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +9,18 @@ from typing import Any
 import numpy as np
 
 import tenfold
-from tenfold.app.cluster_run import FILES, chosen
+from tenfold.app.run_folder import (
+    Facts,
+    Kept,
+    kinds_of,
+    labels_of,
+    pipeline_of,
+    places_of,
+    prepared,
+    table_of,
+    write_folder,
+)
+from tenfold.app.table_lines import Tell
 from tenfold.app.unusual_density import Judged, choose_density
 from tenfold.app.unusual_reasons import Choices, Reason, choices_of, reasons_of
 from tenfold.core import ops
@@ -25,22 +28,19 @@ from tenfold.core.data import Array
 from tenfold.core.errors import BadFile, BadInput, kept_warnings
 from tenfold.features.selectors import few_false
 from tenfold.report.unusual import Picture, unusual_page
-from tenfold.saved.writing import cannot_write, new_folder, put_folder, replacing
-from tenfold.selection.store import MODEL, RECORD, REPORT, SKETCH, plain
-from tenfold.table.reading import pl, place_of
+from tenfold.selection.predictions import write_frame
+from tenfold.selection.store import RECORD, plain
+from tenfold.table.reading import pl
 from tenfold.table.sample import read_sample
-from tenfold.table.sketch import sketch
 from tenfold.table.table import Table
 
-MARK = "tenfold unusual"
+KEPT = Kept("tenfold unusual", "--save", "was made from")
 COLUMN = "p_value"
 LEAST_ROWS, LEAST_DIFFERENT = 60, 10  # fewer have no tail to speak of
 FDR = 0.1
 MOST_REASONS = 3
 RARE = 0.1  # share of gaps in a column
 LEFT_OUT, ROUNDING = 0.03, 1e-9  # share of the rows that a second fit is without, and scores that are equal
-Facts = dict[str, Any]
-Tell = Callable[[str], None]
 
 
 @dataclass(frozen=True)
@@ -107,18 +107,15 @@ def law_of(
     judged all the same, as all others: by a density that has not seen them.
     """
     tell("reading")
-    table = chosen(Table(read_sample(file, rows, seed)), columns, without)
-    if not table.values.width:
-        raise BadInput(f"no column of {table.raw.name} is left to judge rows by: tenfold check shows what its columns hold")
+    table = table_of(file, columns, without, rows, seed, "judge rows by")
     if table.height < LEAST_ROWS:
         raise BadInput(f"{table.raw.name} has {table.height} rows: at least {LEAST_ROWS} are needed to say what is usual")
-    first = _fitted(table, tenfold.Prepare("neighbors", most_words=0).fit(table), np.ones(table.height, dtype=bool), rate, seed, tell)
+    first = _fitted(table, prepared(table), np.ones(table.height, dtype=bool), rate, seed, tell)
     try:
         found = _fitted_again(table, first, rate, seed, tell)
     except BadInput:  # without them there is nothing to be told apart
         found = first
-    pipeline = tenfold.Pipeline([("prepare", found.prepare), ("outliers", found.detector)])
-    vars(pipeline).update(n_features_in_=found.prepare.n_features_in_, feature_names_in_=found.prepare.feature_names_in_)
+    pipeline = pipeline_of(found.prepare, ("outliers", found.detector))
     choices = choices_of(table.values, kinds_of(table), places_of(found.prepare), found.Z)
     return Law(pipeline, choices, found.tried[0].name, {one.name: one.area for one in found.tried}), table, found.Z, found.detector.pvalues_
 
@@ -153,7 +150,7 @@ def _fitted_again(table: Table, first: _Fit, rate: float, seed: int, tell: Tell)
     if kept.all():
         return first
     usual = Table(replace(table.raw, frame=table.raw.frame[np.flatnonzero(kept).tolist()]))
-    again = tenfold.Prepare("neighbors", most_words=0).fit(usual)
+    again = prepared(usual)
     same = again.get_feature_names_out().tolist() == first.prepare.get_feature_names_out().tolist()
     prepare = again if same else first.prepare  # columns and levels that only they have stay
     return _fitted(table, prepare, kept, rate, seed, tell)
@@ -165,20 +162,6 @@ def _rare_gaps(values: pl.DataFrame) -> Array:
     return np.asarray(np.any([gap & (gap.mean() < RARE) for gap in gaps], axis=0))
 
 
-def kinds_of(table: Table) -> dict[str, str]:
-    return {column.name: column.look.kind for column in table.columns if column.look is not None}
-
-
-def places_of(prepare: Any) -> dict[str, list[int]]:
-    """The prepared columns that each column of the table became."""
-    found: dict[str, list[int]] = {name: [] for name in prepare._used}
-    start = 0
-    for name, width in zip([*prepare._used, *prepare._cycles], prepare._widths(), strict=True):
-        found[name] += range(start, start + width)
-        start += width
-    return found
-
-
 def judged(law: Law, table: Table, Z: Array, p_values: Array, top: int) -> Verdict:
     """Which rows are unusual, and the worst of them with reasons."""
     unusual = p_values <= law.rate
@@ -188,8 +171,7 @@ def judged(law: Law, table: Table, Z: Array, p_values: Array, top: int) -> Verdi
     known = [one for one in law.choices if one.name in values.columns]
     usual, score = law.detector.offset_, law.detector._normality
     some = reasons_of(score, Z[order], values[order.tolist()], known, log_density, usual, MOST_REASONS) if len(order) else []
-    names = next((column.name for column in table.columns if column.kind == "id"), None)
-    labels = table.raw.frame[names].to_list() if names is not None else [None] * len(Z)
+    labels = labels_of(table)
     drawn = np.arange(len(Z)) if table.raw.drawn is None else table.raw.drawn
     rows = [
         Row(i, int(drawn[i]) + 1, None if labels[i] is None else str(labels[i]), float(p_values[i]), why)
@@ -217,78 +199,25 @@ def write_table(verdict: Verdict, out: Path) -> None:
             "why": pl.Series([why.get(int(i) + 1) for i in number], dtype=pl.String),
         }
     )  # fmt: skip
-    with replacing(os.fspath(out)) as file:
-        end = out.suffix.lower()
-        if end == ".parquet":
-            frame.write_parquet(file)
-        elif end == ".jsonl":
-            frame.write_ndjson(file)
-        else:
-            frame.write_csv(file, separator="\t" if end == ".tsv" else ",")
+    write_frame(frame, out)
 
 
 # --- the folder ---
 
 
-def check_place(folder: Path, file: Path, replace: bool) -> None:
-    """Refuse, before any work is done, a folder that is somebody else's, or was made from another table."""
-    earlier = record_of(folder)
-    there = {entry.name for entry in folder.iterdir()} if folder.is_dir() else set[str]()
-    if (there and not (earlier and there <= FILES)) or (folder.exists() and not folder.is_dir()):
-        raise BadFile(f"{folder} exists and was not made by tenfold unusual: choose another name with --save")
-    if not folder.parent.is_dir():
-        raise BadFile(f"there is no folder {folder.parent} to write {folder.name} into: make it first")
-    if earlier and not replace and earlier.get("data", {}).get("place") != place_of(file):
-        raise BadFile(f"{folder} was made from another table: choose another folder with --save, or replace it with --replace")
-
-
-def write_folder(folder: Path, law: Law, verdict: Verdict, picture: Picture, file: Path, seed: int, commands: list[str]) -> None:
+def save_law(folder: Path, law: Law, verdict: Verdict, picture: Picture, file: Path, seed: int, commands: list[str]) -> None:
     """Whole or not at all."""
-    table = verdict.table
-    looks = [column.look for column in table.columns if column.look is not None and column.name in law.prepare._used]
-    record = dict(
-        made_by=MARK, version=tenfold.__version__, python=platform.python_version(), seed=seed,
-        data=dict(name=file.name, place=place_of(file), rows=table.height), columns=law.prepare._used, left_out=dict(left_out(law)),
-        score=law.score, tried=law.tried, **verdict.facts(),
-    )  # fmt: skip
-    page = unusual_page(plain(record), picture, commands)
-    kept = {RECORD: plain(record | dict(choices=[one.facts() for one in law.choices])), SKETCH: plain(sketch(table.values, looks))}
-    texts = {name: json.dumps(one, indent=2, ensure_ascii=False, allow_nan=False) + "\n" for name, one in kept.items()} | {REPORT: page}
-    path = os.path.realpath(folder)
-    try:
-        with new_folder(path) as new:
-            tenfold.save(law.pipeline, os.path.join(new, MODEL))
-            for name, text in texts.items():
-                Path(new, name).write_text(text, encoding="utf-8")
-            put_folder(new, path)
-    except OSError as reason:
-        raise cannot_write(str(folder), reason) from None
-
-
-def left_out(law: Law) -> list[tuple[str, str]]:
-    """Columns that are not used, and why."""
-    prepare, used = law.prepare, set(law.prepare._used)
-    facts = zip(prepare.feature_names_in_, prepare.kinds_, prepare.notes_, strict=True)
-    return [(str(name), str(note or f"{kind}, left out")) for name, kind, note in facts if str(name) not in used]
-
-
-def record_of(folder: Path) -> Facts:
-    """What run.json holds of the unusual rows of a table; nothing where it is not there, or not ours."""
-    try:
-        record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError):
-        return {}
-    return record if isinstance(record, dict) and record.get("made_by") == MARK else {}
+    record = KEPT.record(verdict.table, law.prepare, file, seed, dict(score=law.score, tried=law.tried) | verdict.facts())
+    page = unusual_page(record, picture, commands)
+    write_folder(folder, law.pipeline, record | dict(choices=plain([one.facts() for one in law.choices])), verdict.table, page)
 
 
 def law_in(folder: Path) -> Law:
     """What a folder knows of usual rows."""
-    record = record_of(folder)
+    record = KEPT.record_of(folder)
     if not record:
         raise BadFile(f"{folder} was not made by tenfold unusual: give a table, or a folder that it has made")
-    if not (folder / MODEL).exists():
-        raise BadFile(f"{folder} holds no {MODEL}: run tenfold unusual again")
-    pipeline = tenfold.load(folder / MODEL)
+    pipeline = KEPT.model_in(folder)
     try:
         choices = [Choices.of(one) for one in record["choices"]]
         return Law(pipeline, choices, str(record["score"]), dict(record["tried"]))
@@ -317,12 +246,12 @@ class RarityModel:
 
 def open_rarity(folder: Path) -> Any:
     """The model of a folder with unusual rows; None of another."""
-    return RarityModel(law_in(folder)) if record_of(folder) else None
+    return RarityModel(law_in(folder)) if KEPT.record_of(folder) else None
 
 
 def unusual_in(folder: Path) -> list[tuple[str, str]]:
     """What a folder with unusual rows holds: titles and texts; nothing of another."""
-    record = record_of(folder)
+    record = KEPT.record_of(folder)
     try:
         return [("UNUSUAL", f"{record['unusual']:,} of {record['rows']:,} rows of {record['data']['name']} at the rate {record['rate']:g}")]
     except (KeyError, TypeError, ValueError, AttributeError):  # another folder, another version, or somebody wrote in it

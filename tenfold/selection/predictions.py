@@ -59,6 +59,15 @@ def write_predictions(
     return rows
 
 
+def write_frame(frame: pl.DataFrame, out: Path) -> None:
+    """A table as a file, by the end of its name: whole or not at all, and no cell that a spreadsheet would run."""
+    end = check_format(out)
+    with _place(out) as file:
+        writer = _Writer(file, end)
+        writer.write(frame if end not in (".csv", ".tsv") else _without_formulas(frame))
+        writer.close()
+
+
 def predictions(model: TableModel, table: Any) -> pl.DataFrame:
     """A row for each row of a table: the prediction, and its range or the probability of each class."""
     rows = model.coded(table)

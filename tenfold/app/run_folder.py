@@ -1,0 +1,165 @@
+"""What the commands that look at a table share: the columns they go by, and the folder they keep what was found in.
+
+    model.tenfold   Prepare and a learner as one pipeline     sketch.json   what the columns held, without the rows
+    run.json        what was found                            report.html   the same as a page
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import tenfold
+from tenfold.core.errors import BadFile, BadInput, BadParameter
+from tenfold.saved.writing import cannot_write, new_folder, put_folder
+from tenfold.selection.store import MODEL, RECORD, REPORT, SKETCH, plain
+from tenfold.table.columns import check_name
+from tenfold.table.reading import pl, place_of
+from tenfold.table.sample import read_sample
+from tenfold.table.sketch import sketch
+from tenfold.table.table import Table
+
+FILES = frozenset((MODEL, RECORD, SKETCH, REPORT))
+Facts = dict[str, Any]
+
+
+# --- the table ---
+
+
+def table_of(file: Path, columns: list[str], without: list[str], rows: int | None, seed: int, purpose: str) -> Table:
+    """The table with the columns that are wanted; purpose: what they are for, in words."""
+    table = chosen(Table(read_sample(file, rows, seed)), columns, without)
+    if not table.values.width:
+        raise BadInput(f"no column of {table.raw.name} is left to {purpose}: tenfold check shows what its columns hold")
+    return table
+
+
+def chosen(table: Table, columns: list[str], without: list[str]) -> Table:
+    """The columns that are wanted."""
+    wanted = table.select(names_of(columns, table)) if columns else table
+    left = wanted.drop(names_of(without, wanted)) if without else wanted
+    if not left.width:
+        raise BadParameter("--without: no column is left to go by")
+    return left
+
+
+def names_of(given: list[str], table: Table) -> list[str]:
+    """Names as they were typed: each by itself, or several with commas between, where no column is called so."""
+    known = table.raw.frame.columns
+    names = [part for one in given for part in ([one] if one in known else [piece.strip() for piece in one.split(",")])]
+    for name in names:
+        check_name(name, known)
+    return list(dict.fromkeys(names))
+
+
+def prepared(table: Table) -> Any:
+    """A fitted Prepare for which every column counts alike; texts are left out."""
+    return tenfold.Prepare("neighbors", most_words=0).fit(table)
+
+
+def left_out(prepare: Any) -> list[tuple[str, str]]:
+    """Columns that are not used, and why."""
+    used = set(prepare._used)
+    facts = zip(prepare.feature_names_in_, prepare.kinds_, prepare.notes_, strict=True)
+    return [(str(name), str(note or f"{kind}, left out")) for name, kind, note in facts if str(name) not in used]
+
+
+def kinds_of(table: Table) -> dict[str, str]:
+    """number, date or category, by column."""
+    return {column.name: column.look.kind for column in table.columns if column.look is not None}
+
+
+def places_of(prepare: Any) -> dict[str, list[int]]:
+    """The prepared columns that each column of the table became."""
+    found: dict[str, list[int]] = {name: [] for name in prepare._used}
+    start = 0
+    for name, width in zip([*prepare._used, *prepare._cycles], prepare._widths(), strict=True):
+        found[name] += range(start, start + width)
+        start += width
+    return found
+
+
+def labels_of(table: Table) -> list[Any]:
+    """What a column of ids calls each row; None where there is no such column."""
+    names = next((column.name for column in table.columns if column.kind == "id"), None)
+    return [None] * table.height if names is None else table.raw.frame[names].to_list()
+
+
+def pipeline_of(prepare: Any, *steps: tuple[str, Any]) -> Any:
+    """Fitted learners behind a fitted Prepare, as one model for tables."""
+    pipeline = tenfold.Pipeline([("prepare", prepare), *steps])
+    vars(pipeline).update(n_features_in_=prepare.n_features_in_, feature_names_in_=prepare.feature_names_in_)
+    return pipeline
+
+
+# --- the folder ---
+
+
+@dataclass(frozen=True)
+class Kept:
+    """The folders of one command: what is in their run.json, and how they are spoken of."""
+
+    mark: str  # tenfold cluster
+    option: str  # that names the folder
+    other: str  # what one holds that was made from another table: "holds the groups of"
+    files: frozenset[str] = FILES
+
+    def check_place(self, folder: Path, file: Path, replace: bool) -> None:
+        """Refuse, before any work is done, a folder that is somebody else's, or was made from another table."""
+        earlier = self.record_of(folder)
+        there = {entry.name for entry in folder.iterdir()} if folder.is_dir() else set[str]()
+        if (there and not (earlier and there <= self.files)) or (folder.exists() and not folder.is_dir()):
+            raise BadFile(f"{folder} exists and was not made by {self.mark}: choose another name with {self.option}")
+        if not folder.parent.is_dir():
+            raise BadFile(f"there is no folder {folder.parent} to write {folder.name} into: make it first")
+        data = earlier.get("data")
+        if earlier and not replace and (data.get("place") if isinstance(data, dict) else None) != place_of(file):
+            raise BadFile(f"{folder} {self.other} another table: choose another folder with {self.option}, or replace it with --replace")
+
+    def record_of(self, folder: Path) -> Facts:
+        """What run.json holds; nothing where it is not there, or another command's."""
+        try:
+            record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
+        except (OSError, ValueError, RecursionError):
+            return {}
+        return record if isinstance(record, dict) and record.get("made_by") == self.mark else {}
+
+    def model_in(self, folder: Path) -> Any:
+        if not (folder / MODEL).exists():
+            raise BadFile(f"{folder} holds no {MODEL}: run {self.mark} again")
+        return tenfold.load(folder / MODEL)
+
+    def record(self, table: Table, prepare: Any, file: Path, seed: int, found: Facts) -> Facts:
+        """What run.json is to hold."""
+        record: Facts = plain(dict(
+            made_by=self.mark, version=tenfold.__version__, python=platform.python_version(), seed=seed,
+            data=dict(name=file.name, place=place_of(file), rows=table.height), columns=prepare._used, left_out=dict(left_out(prepare)),
+            **found,
+        ))  # fmt: skip
+        return record
+
+
+def write_folder(
+    folder: Path, model: Any, record: Facts, table: Table, page: str | None, frames: Mapping[str, pl.DataFrame] | None = None
+) -> None:
+    """The model, its record, a sketch of the columns it goes by, the page, and tables as Parquet: whole or not at all."""
+    looks = [column.look for column in table.columns if column.look is not None and column.name in record["columns"]]
+    kept = {RECORD: record, SKETCH: plain(sketch(table.values, looks))}
+    texts = {name: json.dumps(one, indent=2, ensure_ascii=False, allow_nan=False) + "\n" for name, one in kept.items()}
+    texts |= {} if page is None else {REPORT: page}
+    path = os.path.realpath(folder)  # of a link, what it points to
+    try:
+        with new_folder(path) as new:
+            tenfold.save(model, os.path.join(new, MODEL))
+            for name, text in texts.items():
+                Path(new, name).write_text(text, encoding="utf-8")
+            for name, frame in (frames or {}).items():
+                frame.write_parquet(os.path.join(new, name))
+            put_folder(new, path)
+    except OSError as reason:
+        raise cannot_write(str(folder), reason) from None
