@@ -24,6 +24,7 @@ import tenfold
 from tenfold.base.estimator import Estimator
 from tenfold.core.errors import BadFile, BadParameter, NotFitted
 from tenfold.saved import files, kinds, statistics
+from tenfold.saved.decoder import VERSION
 
 HERE = Path(__file__).parent
 VERBS = ("predict", "predict_proba", "decision_function", "transform")
@@ -236,7 +237,7 @@ def test_inspect_tells_what_is_inside(tmp_path: Path) -> None:
     model = _pipeline().fit(rows(), targets("Pipeline")[0])
     tenfold.save(model, tmp_path / "m")
     contents = tenfold.inspect(tmp_path / "m")
-    assert contents.kind == "Pipeline" and contents.format_version == files.VERSION == 1
+    assert contents.kind == "Pipeline" and contents.format_version == VERSION == 1
     assert contents.parts == ["SimpleImputer", "StandardScaler", "PCA", "Pipeline", "LogisticRegression"]
     assert contents.size == (tmp_path / "m").stat().st_size
     assert contents.written_by == tenfold.__version__ and len(contents.sha256) == 64

@@ -254,7 +254,7 @@ def test_long_rows_cost_what_they_must(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: dict[str, Any] = dict(n_components=2, random_state=0)
     ours = tenfold.GaussianMixture(**asked).fit(blocks)
     monkeypatch.setattr("tenfold.density.components.WIDE", 100)
-    monkeypatch.setattr("tenfold.density.mixtures.WIDE", 100)
+    monkeypatch.setattr("tenfold.density.factors.WIDE", 100)
     other = tenfold.GaussianMixture(**asked).fit(blocks)
     for name in ("means_", "covariances_", "lower_bounds_"):
         np.testing.assert_allclose(getattr(ours, name), getattr(other, name), rtol=1e-9, atol=1e-10)

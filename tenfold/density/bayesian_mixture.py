@@ -14,8 +14,10 @@ from tenfold.core.learned import learned
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Centred, Moments
 from tenfold.density.components import Components, Responsibilities
+from tenfold.density.factors import held, inverse, spread_roots
 from tenfold.density.mixture import NO_ROWS
-from tenfold.density.mixtures import Mixture, Survey, held, inverse, spread_roots
+from tenfold.density.mixtures import Mixture
+from tenfold.density.starts import Survey
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,8 @@ from tenfold.core.params import KW_ONLY, domains, estimator, param
 from tenfold.core.stats import Centred
 from tenfold.density import shapes
 from tenfold.density.components import Components, Responsibilities, ill_defined
-from tenfold.density.mixtures import Mixture, held, inverse, spread_roots
+from tenfold.density.factors import held, inverse, spread_roots
+from tenfold.density.mixtures import Mixture
 from tenfold.solve.linalg import cholesky
 
 NO_ROWS = 10 * np.finfo(np.float64).eps  # weight of a component without rows: it stays a component

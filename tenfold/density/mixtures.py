@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar
 
@@ -12,7 +12,6 @@ from scipy.special import ndtr
 
 from tenfold.base import check
 from tenfold.base.estimator import Density, Estimator, map_rows, softmax
-from tenfold.core import ops
 from tenfold.core.data import Array, Block, Source
 from tenfold.core.errors import BadInput, BadParameter, NotConverged, warn
 from tenfold.core.learned import learned
@@ -20,13 +19,13 @@ from tenfold.core.learning import Learner
 from tenfold.core.memory import check_memory
 from tenfold.core.params import KW_ONLY, group, param
 from tenfold.core.random import generator, generator_of, seed_of
-from tenfold.core.stats import Centred, Moments, Spread, Stats
+from tenfold.core.stats import Centred, Moments, Spread
 from tenfold.density import shapes
-from tenfold.density.components import WIDE, Components, Frame, Responsibilities
+from tenfold.density.components import Components, Frame, Responsibilities
+from tenfold.density.factors import spread_roots
+from tenfold.density.starts import Survey, filled, filled_moments, nearest_groups, random_groups, surveyed
 from tenfold.solve.em import Ascent, ascend
-from tenfold.solve.linalg import invert_triangle
 from tenfold.solve.lloyd import lloyd_in_memory, plus_plus, random_rows
-from tenfold.solve.sketch import Sample
 from tenfold.solve.ward import halfway_white, ward_groups
 
 SAMPLE_ROWS = 16_384  # to draw starts from
@@ -128,10 +127,10 @@ class Mixture(Density, Estimator):
             check_memory(what, COPIES * 8.0 * k * p * p, "set covariance_type='diag', or drop columns")
         rng = generator_of(self)
         most = max(min(SAMPLE_ROWS, SAMPLE_BYTES // (8 * p)), 4 * k)
-        survey = yield partial(_survey, rows=most, seed=seed_of(rng), full=self._looks_at_covariance())
+        survey = yield partial(surveyed, rows=most, seed=seed_of(rng), full=self._looks_at_covariance())
         frame = survey.frame(vars(self).get("feature_names_in_"))
         if frame.gaps and self._looks_at_covariance():
-            survey = replace(survey, moments=(yield partial(_filled_moments, frame=frame)))
+            survey = replace(survey, moments=(yield partial(filled_moments, frame=frame)))
         prior, weight = self._prior(survey), survey.weight
         starts = [self._before["model"]] if self._before else []
         if not starts and self._all_given():
@@ -161,17 +160,17 @@ class Mixture(Density, Estimator):
         """A function of blocks: the moments of the rows of each group to start from."""
         full = not shapes.is_diagonal(self._shape)
         if self.init_params == "random":
-            return partial(_random_groups, k=k, seed=seed_of(rng), full=full, frame=frame)
-        rows, weight = _filled(survey.sample.rows, frame), survey.sample.weight
+            return partial(random_groups, k=k, seed=seed_of(rng), full=full, frame=frame)
+        rows, weight = filled(survey.sample.rows, frame), survey.sample.weight
         seeds = (random_rows if self.init_params == "random_from_data" else plus_plus)(rows, weight, k, rng)
         if self.init_params in ("kmeans", "hierarchical"):
             close = 1e-4 * float(np.mean(survey.variances))
             seeds = lloyd_in_memory(rows, weight, [seeds], close, 300, replace(survey.sample, rows=rows)).centers
-        return partial(_nearest_groups, centers=seeds, full=full, frame=frame)
+        return partial(nearest_groups, centers=seeds, full=full, frame=frame)
 
     def _tree_groups(self, survey: Survey, frame: Frame, k: int) -> Centred:
         """Moments of the groups of a tree of some rows, each with one row of the common spread besides: few rows must not collapse."""
-        rows, weight = _filled(survey.sample.rows[:TREE_ROWS], frame), survey.sample.weight[:TREE_ROWS]
+        rows, weight = filled(survey.sample.rows[:TREE_ROWS], frame), survey.sample.weight[:TREE_ROWS]
         Z = halfway_white((rows - frame.center) / frame.unit, weight)
         group = ward_groups(Z, weight, min(k, len(rows))) % k
         kind = Spread if shapes.is_diagonal(self._shape) else Moments
@@ -276,120 +275,12 @@ class Mixture(Density, Estimator):
         return np.concatenate(rows), np.repeat(np.arange(len(counts)), counts)
 
 
-# --- sums over blocks ---
-
-
-@dataclass(slots=True)
-class Survey(Stats):
-    """What is looked at before the first step: rows to start from, the observed cells of each column, and the covariance of the columns
-    if a prior needs it."""
-
-    sample: Sample
-    columns: Spread  # a group for each column
-    moments: Moments | None
-    gaps: int  # missing cells
-
-    @property
-    def weight(self) -> float:
-        return float(self.sample.total if self.gaps else self.columns.weight[0])
-
-    @property
-    def means(self) -> Array:
-        return np.asarray(self.columns.mean[:, 0])
-
-    @property
-    def variances(self) -> Array:
-        return np.asarray(self.columns.scatter[:, 0] / self.columns.weight)
-
-    def frame(self, names: Array | None) -> Frame:
-        """Columns about their means, in their standard deviations."""
-        if not self.columns.weight.all():
-            column = int(np.flatnonzero(self.columns.weight == 0)[0])
-            raise BadInput(f"column {column if names is None else repr(str(names[column]))} holds no values: drop it")
-        deviation = np.sqrt(self.variances)
-        return Frame(self.means, np.where(deviation > 0, deviation, 1.0), self.gaps > 0)
-
-
-def _survey(block: Block, rows: int, seed: int, full: bool) -> Survey:
-    X, w = ops.dense(block.X), block.w
-    sample, gaps = Sample.of(X, w, rows, seed), 0 if ops.all_finite(X) else int(np.isnan(X).sum())
-    if gaps:
-        row, column = np.nonzero(~np.isnan(X))
-        columns = Spread.by_group(np.ascontiguousarray(X[row, column][:, None]), np.ascontiguousarray(column), w[row], X.shape[1])
-    else:
-        whole = Spread.of(X, w)
-        columns = Spread(np.repeat(whole.weight, X.shape[1]), whole.center.T, whole.offset.T, whole.scatter.T)
-    return Survey(sample, columns, Moments.of(np.ascontiguousarray(X), np.empty((len(X), 0)), w) if full else None, gaps)
-
-
-def _filled(X: Any, frame: Frame) -> Array:
-    """Rows to start from: means of columns in the gaps."""
-    X = np.ascontiguousarray(ops.dense(X), dtype=np.float64)
-    return np.where(np.isnan(X), frame.center, X) if frame.gaps else X
-
-
-def _filled_moments(block: Block, frame: Frame) -> Moments:
-    """Of the columns, each cell that is missing spread about the mean as its column is."""
-    X = _filled(block.X, frame)
-    found = Moments.of(X, np.empty((len(X), 0)), block.w)
-    found.scatter[np.diag_indices(X.shape[1])] += (block.w @ np.isnan(block.X)) * frame.unit**2
-    return found
-
-
 def _expect(block: Block, model: Any, frame: Frame) -> Responsibilities:
     found: Responsibilities = model.components.expect(block, frame)
     return found
-
-
-def _nearest_groups(block: Block, centers: Array, full: bool, frame: Frame) -> Centred:
-    """Moments of the rows nearest to each centre."""
-    X = _filled(block.X, frame)
-    group = ops.nearest(X, centers)[0].astype(np.int64)
-    return (Moments if full else Spread).by_group(X, group, block.w, len(centers))
-
-
-def _random_groups(block: Block, k: int, seed: int, full: bool, frame: Frame) -> Centred:
-    """Moments by random responsibilities, which are drawn by a hash of the row: wherever it is, it has the same."""
-    X = _filled(block.X, frame)
-    drawn = np.array([ops.hash_rows(X, seed + one) for one in range(k)], dtype=np.float64)
-    drawn /= drawn.sum(axis=0)
-    parts = [(Moments.of(X, np.empty((len(X), 0)), block.w * one) if full else Spread.of(X, block.w * one)) for one in drawn]
-    if not full:
-        return Spread(*(np.concatenate([getattr(one, name) for one in parts]) for name in ("weight", "center", "offset", "scatter")))
-    return Moments(*(np.array([getattr(one, name) for one in parts]) for name in ("weight", "center", "offset", "scatter")))
-
-
-# --- covariances as scikit-learn holds them ---
 
 
 def log_sum(values: Array) -> Array:
     """log Σ exp of rows."""
     top = values.max(axis=1)
     return np.asarray(top + np.log(np.exp(values - top[:, None]).sum(axis=1)))
-
-
-def held(roots: Array, covariance_type: str) -> Array:
-    """Roots of all components, (k, p, p) or (k, p), as covariance_type holds them."""
-    if covariance_type == "tied":
-        return np.asarray(roots[0])
-    if covariance_type == "spherical":
-        return np.asarray(roots[:, 0])
-    return roots[:, :, None] * np.eye(roots.shape[1]) if roots.ndim == 2 and covariance_type != "diag" else roots
-
-
-def spread_roots(factors: Array, covariance_type: str, k: int, p: int) -> Array:
-    """What `held` has made, as it was."""
-    if covariance_type == "tied":
-        return np.tile(factors, (k, 1, 1))
-    return np.repeat(factors[:, None], p, axis=1) if covariance_type == "spherical" else factors
-
-
-def inverse(factors: Array, covariance_type: str) -> Array:
-    """Covariances from the factors of their inverses."""
-    if covariance_type in ("diag", "spherical"):
-        return np.asarray(1.0 / factors**2)
-    if factors.shape[-1] > WIDE and not np.tril(factors, -1).any():  # half the work, and half again for the products
-        low = (invert_triangle(np.ascontiguousarray(one.T)) for one in factors.reshape(-1, *factors.shape[-2:]))
-        return np.array([one @ one.T for one in low]).reshape(factors.shape)
-    every = np.linalg.inv(factors)
-    return np.asarray(np.swapaxes(every, -1, -2) @ every)

@@ -10,7 +10,8 @@ import numpy as np
 from tenfold.base.sklearn_api import fresh
 from tenfold.core.data import Array
 from tenfold.core.errors import BadInput, BadParameter, kept_warnings
-from tenfold.density.mixtures import Mixture, spread_roots
+from tenfold.density.factors import spread_roots
+from tenfold.density.mixtures import Mixture
 from tenfold.draw.look import BLACK, BLUE, COLOURS, GREY, amount, new_axes, style, titled
 from tenfold.draw.steps import panels_of, worth_showing
 from tenfold.gate.check import frame_names

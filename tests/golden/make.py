@@ -16,7 +16,7 @@ import numpy as np
 
 import tenfold
 from tenfold.saved import kinds
-from tenfold.saved.files import VERSION
+from tenfold.saved.decoder import VERSION
 
 HERE = Path(__file__).parent
 ROWS = 8  # of the table, that the predictions are about
