@@ -21,8 +21,8 @@ from tenfold.core.errors import TenfoldError
 from tenfold.score.registry import find_score
 from tenfold.selection.choice import Mix
 from tenfold.selection.fits import ERRORS
+from tenfold.selection.floor import floored
 from tenfold.selection.job import Job
-from tenfold.selection.model import floored
 from tenfold.selection.refit import refit
 from tenfold.selection.settings import Settings
 

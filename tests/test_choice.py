@@ -26,10 +26,11 @@ from tenfold.selection.choice import Mix, choose
 from tenfold.selection.ensemble import greedy_weights
 from tenfold.selection.estimate import reaches_of
 from tenfold.selection.fits import Fits
+from tenfold.selection.floor import floor_of, floored
 from tenfold.selection.folds import Division, make_folds
 from tenfold.selection.guess import MeanGuess
 from tenfold.selection.held_out import HeldOut
-from tenfold.selection.model import TableModel, floor_of, floored
+from tenfold.selection.model import TableModel
 from tenfold.selection.outcome import NothingFitted
 from tenfold.selection.portfolio import portfolio
 from tenfold.selection.race import Race

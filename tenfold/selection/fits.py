@@ -22,7 +22,7 @@ from tenfold.evaluate.validate.training_sets import Held, TrainingSets
 from tenfold.score.record import Score, split_choice
 from tenfold.selection.candidates import Family
 from tenfold.selection.decision import at_best
-from tenfold.selection.model import floor_of, floored
+from tenfold.selection.floor import floor_of, floored
 from tenfold.selection.prepared import Prepared
 from tenfold.selection.rows import Rows
 from tenfold.table.reading import first_line

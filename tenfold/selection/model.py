@@ -2,24 +2,22 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from tenfold.base.check import as_weights, check_fitted, check_predict, in_memory
-from tenfold.base.estimator import Classifier, Estimator, Regressor, softmax
+from tenfold.base.check import as_weights, check_fitted
+from tenfold.base.estimator import Classifier, Estimator, Regressor
 from tenfold.base.sklearn_api import fresh
-from tenfold.core.data import Array, Source
+from tenfold.core.data import Array
 from tenfold.core.errors import BadInput
 from tenfold.core.learned import learned
 from tenfold.core.params import estimator, param
-from tenfold.gate.categories import Categories
 from tenfold.prepare.coder import TableCoder
-from tenfold.prepare.indicators import folded, kept_levels, levels_of, unfolded
 from tenfold.prepare.new_rows import check_new_rows
+from tenfold.selection.by_cells import ByCells
 from tenfold.selection.costs import cheapest
-from tenfold.selection.decision import decided
+from tenfold.selection.floor import floored
 from tenfold.selection.text_folds import texts_again
 from tenfold.selection.text_score import TextScore
 from tenfold.table.cells import as_numbers, as_texts, finite
@@ -27,22 +25,8 @@ from tenfold.table.columns import check_name
 from tenfold.table.reading import pl, read_table
 
 
-def floor_of(rows: int, classes: int) -> float:
-    """No class is impossible because it was not seen where another was: the least probability that so many training rows allow.
-
-    A model that is sure of a class errs on about one row in n that nobody has seen yet; to say p for each other class then costs
-    (K − 1) p on the rows it is right about and log(1/p)/n for that one, which is least at p = 1/(n (K − 1)). Half of it is taken.
-    """
-    return 0.5 / (rows * max(classes - 1, 1))
-
-
-def floored(shares: Array, floor: float) -> Array:
-    """Probabilities p as (1 − K f) p + f: none is less than f, and they sum to one."""
-    return np.asarray((1 - shares.shape[1] * floor) * shares + floor)
-
-
 @estimator
-class TableModel(Estimator):
+class TableModel(ByCells):
     """TableModel: predictions for the rows of a table, as `tenfold.select` leaves it.
 
     Model       pipeline(coder(row)), the pipeline behind a matrix of numbers or, for trees, a frame with categories
@@ -110,20 +94,6 @@ class TableModel(Estimator):
             raise AttributeError("this model predicts numbers: it has no classes_")
         return self.pipeline.classes_
 
-    @property
-    def categories_(self) -> Categories:
-        """The categories of each column, in the order of their codes in `_coded_rows`; None for numbers."""
-        coder: Any = self.coder
-        if not self._keeps_categories:
-            return levels_of(coder)
-        fitted = vars(self.pipeline).get("categories_")
-        return kept_levels(coder) if fitted is None else fitted
-
-    @property
-    def _keeps_categories(self) -> bool:
-        """Whether the pipeline takes categories as they are (trees do), and not the coder's matrix."""
-        return bool(self.pipeline.categorical)
-
     def _objection(self) -> str | None:
         coder, pipeline = self.coder, self.pipeline
         if not isinstance(coder, TableCoder) or not isinstance(pipeline, Estimator):
@@ -183,10 +153,6 @@ class TableModel(Estimator):
     def chances(self, coded: Any) -> Array:
         """The probability of each class, of rows as the pipeline takes them."""
         return floored(np.asarray(self.pipeline.predict_proba(coded), dtype=np.float64), self._floor)
-
-    @property
-    def _floor(self) -> float:
-        return float(vars(self).get("floor_", 0.0))
 
     def score(self, table: Any, y: Any = None, sample_weight: Any = None) -> float:
         """The share of rows whose class is predicted right, or R²; `y` is in the table, in the column it was in, if not given."""
@@ -282,73 +248,3 @@ class TableModel(Estimator):
         others = [name for name in frame.columns if name not in self.columns]
         scored = texts_again(self.texts, frame, y, self.role).scored(frame.select(self.columns))
         return apart, pl.DataFrame([*scored.get_columns(), *frame.select(others).get_columns()])
-
-    # --- one number for each cell, for tools that alter columns and for fits on some of the rows ---
-
-    def _coded_rows(self, table: Any) -> Array:
-        coded = self.coded(table)
-        if self._keeps_categories:
-            return np.asarray(check_predict(self.pipeline, coded))
-        return folded(self.coder, coded)
-
-    def _source(self, table: Any, y: Any, sample_weight: Any, classes: Any) -> Source:
-        frame, y = self._split(table, y)
-        if any(name not in frame.columns or frame[name].dtype == pl.String for text in self.texts or () for name in text.names_):
-            raise BadInput("a model that reads texts learns from whole tables: use its fit, or tenfold.select")
-        coder: Any = self.coder
-        if self._keeps_categories:
-            source = in_memory(self.pipeline, coder.frame(frame), y, sample_weight, classes, self.categories_)
-        else:
-            source = in_memory(self, folded(coder, coder.transform(frame)), y, sample_weight, classes)
-        source.facts.update(feature_names_in_=coder.feature_names_in_, categories_=self.categories_)
-        return source
-
-    def _split(self, table: Any, y: Any) -> tuple[pl.DataFrame, Any]:
-        """The table, and its target: given, or one of its columns."""
-        frame = read_table(table).frame
-        if not isinstance(y, str):
-            return frame, y
-        check_name(y, frame.columns)
-        return frame.drop(y), self._truth(frame[y])
-
-    def _fit(self, source: Source, start: Any = None) -> Self:
-        pipeline: Any = fresh(self.pipeline)
-        coder: Any = self.coder
-        target = vars(self).get("target_", "target")
-        if self._keeps_categories:
-            pipeline._fit(source)
-        else:
-            matrix = source.map(partial(unfolded, coder), len(coder.names_out()))
-            matrix.facts.pop("categories_")
-            pipeline._fit(matrix)
-        self._forget_fit()
-        self.pipeline = pipeline
-        vars(self).update(
-            n_features_in_=coder.n_features_in_, feature_names_in_=coder.feature_names_in_, target_=target
-        )
-        return self
-
-    def _through(self, rows: Array) -> Array:
-        """Rows as the last learner takes them."""
-        if self._keeps_categories:
-            return rows
-        return np.asarray(self.pipeline._through(unfolded(self.coder, rows)))
-
-    @property
-    def _last(self) -> Any:
-        return self.pipeline if self._keeps_categories else self.pipeline._last
-
-    def _predict(self, rows: Array) -> Array:
-        return np.asarray(self._last._predict(self._through(rows)))
-
-    def _outputs(self, rows: Array) -> Array:
-        if self.rule is not None:
-            return decided(self._scores(rows), self.rule)
-        return self._scores(rows) if self._floor else np.asarray(self._last._outputs(self._through(rows)))
-
-    def _scores(self, rows: Array) -> Array:
-        scores = np.asarray(self._last._scores(self._through(rows)))
-        return np.log(floored(softmax(scores), self._floor)) if self._floor else scores
-
-    def _explained(self) -> Any:
-        return self._last._explained() if self._keeps_categories else None
