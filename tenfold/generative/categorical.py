@@ -52,15 +52,13 @@ class CategoricalNB(Smoothed):
 
     def _solve(self, stats: CategoryCounts) -> dict[str, Any]:
         counts, alpha = stats.counts, np.broadcast_to(self._check_alpha(), len(stats.counts))
-        met: Array = np.any(counts, axis=2)
+        met = counts @ np.ones(counts.shape[2]) > 0
         sizes = np.where(met.any(axis=1), met.shape[1] - np.argmax(met[:, ::-1], axis=1), 0)
         sizes = np.maximum(np.maximum(sizes, self._least(len(counts))), 1)
         most = max(int(sizes.max()), counts.shape[1])
         counts = np.pad(counts, ((0, 0), (0, most - counts.shape[1]), (0, 0)))
         found = [np.ascontiguousarray(one[:size].T) for one, size in zip(counts, sizes, strict=True)]
-        smoothed = [one + a for one, a in zip(found, alpha, strict=True)]
-        totals = (one.sum(axis=1, keepdims=True) for one in smoothed)
-        logs = [log(one) - log(np.where(total > 0, total, 1.0)) for one, total in zip(smoothed, totals, strict=True)]
+        logs = [_log_shares(one, a) for one, a in zip(found, alpha, strict=True)]
         return dict(
             category_count_=found, feature_log_prob_=logs, n_categories_=sizes.astype(np.int64), class_count_=stats.weight,
             class_log_prior_=self._log_prior(stats.weight),
@@ -92,3 +90,11 @@ class CategoricalNB(Smoothed):
         if shapes != [one.shape for one in self.category_count_] or [one[1] for one in shapes] != self.n_categories_.tolist():
             return "the numbers of categories do not suit one another"
         return None
+
+
+def _log_shares(counts: Array, alpha: float) -> Array:
+    """log((N + α) / Σ (N + α)) of one column (classes, categories). Codes are often sparse: those that nobody has share one logarithm."""
+    total = (counts + alpha).sum(axis=1, keepdims=True)
+    found, met = np.full(counts.shape, log(np.array(alpha))), np.flatnonzero(counts.any(axis=0))
+    found[:, met] = log(counts[:, met] + alpha)
+    return np.asarray(found - log(np.where(total > 0, total, 1.0)))
