@@ -14,9 +14,10 @@ from tenfold.core.learned import learned
 from tenfold.core.learning import Learner
 from tenfold.core.params import KW_ONLY, estimator, group, param
 from tenfold.gate.inputs import Given
+from tenfold.near.given import PRECOMPUTED
 from tenfold.neighbors.classify import votes
 from tenfold.neighbors.kept import AsksNearest, KeptRows
-from tenfold.neighbors.search import PRECOMPUTED, among_themselves, search_of
+from tenfold.neighbors.search import among_themselves, search_of
 
 
 @group

@@ -14,8 +14,9 @@ from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.learned import learned
 from tenfold.core.learning import Learner
 from tenfold.core.params import estimator, param
+from tenfold.near.given import effective
 from tenfold.neighbors.kept import KeptRows
-from tenfold.neighbors.search import Near, among_themselves, check_room, effective
+from tenfold.neighbors.search import Near, among_themselves, check_room
 
 POWERS = {"manhattan": 1.0, "euclidean": 2.0, "chebyshev": np.inf}  # of the metrics that are norms of differences
 MOST = 200  # neighbours that are tried at most, and no more than 4 √n

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import threading
 from collections.abc import Callable
 from typing import Any, ClassVar, NoReturn, Self
 
@@ -17,20 +16,9 @@ from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.learned import learned
 from tenfold.core.learning import Keep, Learner
 from tenfold.core.params import KW_ONLY, group, param
-from tenfold.neighbors.search import (
-    ALGORITHMS,
-    PRECOMPUTED,
-    Near,
-    check_algorithm,
-    check_room,
-    effective,
-    known,
-    nearest,
-    search_of,
-)
+from tenfold.near.given import PRECOMPUTED, effective, known, remembered
+from tenfold.neighbors.search import ALGORITHMS, Near, check_algorithm, check_room, nearest, search_of
 from tenfold.neighbors.weights import WEIGHTS, check_weights
-
-BUILDING = threading.Lock()
 
 
 @group
@@ -99,13 +87,8 @@ class KeptRows(Estimator):
 
     def _searched(self) -> Any:
         """What finds the nearest of the kept rows; made anew where the model comes from a file or another process."""
-        rows = self._fit_X
-        with BUILDING:
-            of, search = getattr(self, "_search", (None, None))
-            if of is not rows:
-                search = search_of(rows, self.algorithm, self.effective_metric_, self.effective_metric_params_)
-                self._search = rows, search
-        return search
+        rows, metric, params = self._fit_X, self.effective_metric_, self.effective_metric_params_
+        return remembered(self, rows, lambda: search_of(rows, self.algorithm, metric, params))
 
     def _publish(self, apart: Self) -> None:
         super()._publish(apart)

@@ -7,15 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.core import ops
 from tenfold.core.data import Array
-from tenfold.core.errors import BadInput, BadParameter, DataWarning, warn
+from tenfold.core.errors import BadParameter, DataWarning, warn
 from tenfold.core.memory import check_memory
+from tenfold.near.given import PRECOMPUTED, Distances
 from tenfold.near.index import NeighborIndex
 from tenfold.near.measures import OTHER_NAMES
 
 LEAST_POWER, LARGEST_POWER = 0.01, 100.0
-PRECOMPUTED = "precomputed"
 OF_TREES = (
     "euclidean", "sqeuclidean", "manhattan", "chebyshev", "minkowski", "cosine", "correlation", "seuclidean", "mahalanobis", "haversine",
 )  # fmt: skip
@@ -30,19 +29,6 @@ class Near:
     distances: Array  # (queries, j)
     rows: Array  # (queries, j)
     copies: Array | None = None  # (queries, j): their weights, where these are not one
-
-
-def effective(metric: Any, p: float | None, params: dict[str, Any] | None) -> tuple[Any, dict[str, Any]]:
-    """The metric by its plainest name, with what it takes besides: Minkowski's of p = 2 is Euclid's."""
-    params = dict(params or {})
-    if "p" in params and p is not None:
-        warn("Parameter p is found in metric_params. The corresponding parameter from __init__ is ignored.", DataWarning)
-    if not isinstance(metric, str) or metric != "minkowski":
-        return metric, params
-    p, w = params.pop("p", 2 if p is None else p), params.pop("w", None)
-    if w is None and p in (1, 2, np.inf):
-        return "manhattan" if p == 1 else "euclidean" if p == 2 else "chebyshev", params
-    return metric, {**params, "p": p, **({} if w is None else {"w": w})}
 
 
 def check_algorithm(algorithm: str, metric: Any, params: dict[str, Any]) -> None:
@@ -66,69 +52,6 @@ def check_algorithm(algorithm: str, metric: Any, params: dict[str, Any]) -> None
         )
     if algorithm == "kd_tree" and isinstance(metric, str) and (name := OTHER_NAMES.get(metric, metric)) not in OF_TREES:
         raise BadParameter(f"algorithm='kd_tree': Metric '{name}' not valid, there is no tree for it: use algorithm='auto'")
-
-
-class Distances:
-    """A table of distances that the user gives, searched as `NeighborIndex` is."""
-
-    method_ = "all rows"
-
-    def __init__(self, table: Array) -> None:
-        if table.shape[0] != table.shape[1]:
-            raise BadInput(f"Precomputed matrix must be square. Input is a {table.shape[0]}x{table.shape[1]} matrix.")
-        self.X = usable(table)
-
-    def __len__(self) -> int:
-        return len(self.X)
-
-    def nearest(self, X: Array | None = None, k: int = 5) -> tuple[Array, Array]:
-        away = self._away(X)
-        rows = np.argsort(away, axis=1, kind="stable")[:, :k]
-        found = np.take_along_axis(away, rows, axis=1)
-        if np.isinf(found).any():
-            fewest = int(np.isfinite(found).sum(axis=1).min())
-            raise BadInput(
-                f"{k} neighbors per samples are required, but some samples have only {fewest} neighbors in precomputed graph matrix. "
-                "Decrease number of neighbors used or recompute the graph with more neighbors."
-            )
-        return found, rows
-
-    def within(self, X: Array | None = None, radius: float = 1.0) -> tuple[Array, Array, Array]:
-        away = self._away(X)
-        near = away <= radius
-        return np.concatenate([[0], np.cumsum(near.sum(axis=1))]), np.nonzero(near)[1], away[near]
-
-    def _away(self, X: Array | None) -> Array:
-        if X is not None:
-            return usable(X)
-        away = self.X.astype(np.float64)
-        np.fill_diagonal(away, np.inf)  # none is its own neighbour
-        return away
-
-
-def known(table: Any) -> Array:
-    """A table of distances; what a sparse one does not hold is out of reach."""
-    if not ops.is_sparse(table):
-        return np.asarray(table)
-    check_memory(f"a table of {table.shape[0]:,} x {table.shape[1]:,} distances", 8.0 * table.shape[0] * table.shape[1])
-    table = table.tocsr()
-    away = np.full(table.shape, np.inf)
-    away[np.repeat(np.arange(table.shape[0]), np.diff(table.indptr)), table.indices] = table.data
-    return away
-
-
-def usable(table: Array) -> Array:
-    """Distances: numbers of at least zero."""
-    with np.errstate(invalid="ignore"):
-        bad = ~(table >= 0)
-    if bad.any():
-        row, column = (int(i) for i in np.argwhere(bad)[0])
-        what = "NaN" if np.isnan(table[row, column]) else f"{table[row, column]:g}"
-        raise BadInput(
-            f"Negative values in data passed to precomputed distance matrix. The distance of row {row} to row {column} is {what}: it must "
-            "be a number >= 0"
-        )
-    return table
 
 
 def search_of(rows: Array, algorithm: str, metric: Any, params: dict[str, Any]) -> Any:
