@@ -17,7 +17,7 @@ __version__ = "0.10.0"
 # Folders of learners: the table PUBLIC of each says which learners it has, and where.
 FAMILIES = (
     "linear", "generative", "density", "near", "neighbors", "cluster", "reduce", "prepare",
-    "features", "text", "nonlinear", "kernel_machines", "tree", "compose",
+    "features", "text", "nonlinear", "kernel_machines", "manifold", "tree", "compose",
 )  # fmt: skip
 
 

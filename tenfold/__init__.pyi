@@ -155,6 +155,8 @@ from tenfold.linear.svc import LinearSVC as LinearSVC
 from tenfold.linear.svr import LinearSVR as LinearSVR
 from tenfold.linear.total import TotalLeastSquares as TotalLeastSquares
 from tenfold.linear.weighted import WeightedLeastSquares as WeightedLeastSquares
+from tenfold.manifold.isomap import Isomap as Isomap
+from tenfold.manifold.locally_linear import LocallyLinearEmbedding as LocallyLinearEmbedding
 from tenfold.near.index import NeighborIndex as NeighborIndex
 from tenfold.neighbors.around import RadiusNeighborsClassifier as RadiusNeighborsClassifier
 from tenfold.neighbors.around import RadiusNeighborsRegressor as RadiusNeighborsRegressor

@@ -29,6 +29,7 @@ TITLES = {  # what the learners of a folder have in common
     "features": "Columns chosen",
     "nonlinear": "Curves and neighbourhoods",
     "kernel_machines": "Kernel machines",
+    "manifold": "Maps of near rows",
     "tree": "Trees, forests, boosting",
     "compose": "Learners made of learners",
 }

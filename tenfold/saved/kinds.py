@@ -188,5 +188,7 @@ LEARNERS: dict[int, str] = {
     213: "Nystroem",
     214: "RBFSampler",
     215: "KernelPCA",
+    216: "Isomap",
+    217: "LocallyLinearEmbedding",
 }
 NUMBER_OF_LEARNER = {name: number for number, name in LEARNERS.items()}

@@ -1,0 +1,73 @@
+"""Embeddings: fits, and places of new rows."""
+
+from __future__ import annotations
+
+import importlib
+from typing import Any
+
+import numpy as np
+
+from . import data as make
+from .measure import Meter
+from .plan import Contender, Data, Judgement, Quality, Workload
+
+
+def _roll(rows: int) -> Any:
+    def made(shrink: int) -> Data:
+        rng, n = np.random.default_rng(81), make.shrunk(rows, shrink)
+        turn, width = 1.5 * np.pi * (1 + 2 * rng.uniform(size=n)), 21 * rng.uniform(size=n)
+        return {"X": np.column_stack([turn * np.cos(turn), width, turn * np.sin(turn)])}
+
+    return made
+
+
+def _trust(X: np.ndarray, places: np.ndarray) -> float:
+    from sklearn.manifold import trustworthiness
+
+    some = np.random.default_rng(0).permutation(len(X))[:2000]
+    return float(trustworthiness(X[some], places[some], n_neighbors=5))
+
+
+def _embedded(module: str, name: str, **options: Any) -> Any:
+    def run(data: Data, meter: Meter) -> Quality:
+        model = getattr(importlib.import_module(module), name)(**options)
+        meter.fit(model.fit, data["X"])
+        meter.predict(model.transform, data["X"][:500] + 0.01)
+        return {"trust": _trust(data["X"], model.embedding_)}
+
+    return run
+
+
+LLE = Workload(
+    name="lle",
+    about="locally linear embedding, a roll of 5k x 3, 12 neighbours; 500 new rows",
+    make=_roll(5_000),
+    contenders=(
+        Contender(
+            "tenfold LocallyLinearEmbedding",
+            "tenfold",
+            _embedded("tenfold", "LocallyLinearEmbedding", n_neighbors=12),
+            "tenfold",
+        ),
+        Contender(
+            "sklearn arpack",
+            "sklearn",
+            _embedded(
+                "sklearn.manifold", "LocallyLinearEmbedding", n_neighbors=12, eigen_solver="arpack", random_state=0
+            ),
+        ),
+    ),
+    judgement=Judgement("trust", higher=True, tolerance=1e-3),
+)
+ISOMAP = Workload(
+    name="isomap",
+    about="Isomap, a roll of 2k x 3, 10 neighbours; 500 new rows",
+    make=_roll(2_000),
+    contenders=(
+        Contender("tenfold Isomap", "tenfold", _embedded("tenfold", "Isomap", n_neighbors=10), "tenfold"),
+        Contender("sklearn Isomap", "sklearn", _embedded("sklearn.manifold", "Isomap", n_neighbors=10)),
+    ),
+    judgement=Judgement("trust", higher=True, tolerance=1e-3),
+)
+
+WORKLOADS = (LLE, ISOMAP)

@@ -1,0 +1,20 @@
+import numpy as np
+from sklearn.datasets import make_swiss_roll
+from sklearn.manifold import Isomap, LocallyLinearEmbedding
+from sklearn.neighbors import KNeighborsRegressor
+from sklearn.pipeline import make_pipeline
+
+X, t = make_swiss_roll(600, random_state=0)
+lle = LocallyLinearEmbedding(n_neighbors=12, n_components=2, eigen_solver="dense").fit(X)
+iso = Isomap(n_neighbors=10).fit(X)
+along = make_pipeline(Isomap(n_neighbors=10), KNeighborsRegressor()).fit(X[:500], t[:500])
+result = {
+    "error": lle.reconstruction_error_,
+    "places": np.abs(lle.embedding_),
+    "new": np.abs(lle.transform(X[:5] + 0.01)),
+    "names": lle.get_feature_names_out(),
+    "ways": iso.dist_matrix_,
+    "unrolled": np.abs(iso.fit_transform(X)),
+    "score": along.score(X[500:], t[500:]),
+}
+rtol, atol = 1e-5, 1e-7
