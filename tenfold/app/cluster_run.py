@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import tenfold
-from tenfold.app.run_folder import Facts, Kept, kinds_of, pipeline_of, prepared, table_of, write_folder
+from tenfold.app.run_folder import Facts, Kept, chosen, kinds_of, pipeline_of, prepared, write_folder
 from tenfold.cluster.choose import ClusterChoice, choose_clusters
 from tenfold.cluster.describe import Trait, telling, traits
 from tenfold.cluster.stability import Stability, stability
@@ -19,6 +19,7 @@ from tenfold.core.errors import BadParameter, kept_warnings
 from tenfold.report.groups import Cloud, groups_page
 from tenfold.selection.store import open_run
 from tenfold.table.reading import pl
+from tenfold.table.sample import read_sample
 from tenfold.table.table import Table
 
 KEPT = Kept("tenfold cluster", "--out", "holds the groups of")
@@ -65,7 +66,7 @@ class Groups:
 
 def groups_of(file: Path, clusters: int | None, columns: list[str], without: list[str], rows: int | None, seed: int) -> Groups:
     """Read, prepare, count and describe."""
-    table = table_of(file, columns, without, rows, seed, "group rows by")
+    table = chosen(Table(read_sample(file, rows, seed)), columns, without, "group rows by")
     prepare = prepared(table)
     Z = np.ascontiguousarray(prepare.transform(table), dtype=np.float64)
     if clusters is not None and clusters > len(Z):

@@ -25,6 +25,7 @@ from tenfold.app.inspect import inspect_command
 from tenfold.app.models import data_command, models_command
 from tenfold.app.predict import predict_command
 from tenfold.app.promise import estimate_command
+from tenfold.app.reduce import reduce_command
 from tenfold.app.report import report_command
 from tenfold.app.select import demo_command, select_command
 from tenfold.app.unusual import unusual_command
@@ -53,6 +54,7 @@ COMMANDS: dict[str, tuple[Command, ...]] = {  # by purpose, in the order of the 
         ("check", check_command, "A table as it is read: kinds, missing values, warnings."),
         ("cluster", cluster_command, "The groups of a table: how many, and what sets them apart."),
         ("unusual", unusual_command, "The rows that are unlike the others, at a stated rate, and why."),
+        ("reduce", reduce_command, "The few axes along which rows differ, and the columns behind each."),
         ("data", data_command, "Tables that are included."),
     ),
     "Look around": (

@@ -10,6 +10,7 @@ import typer
 
 import tenfold
 from tenfold.app.cluster_run import groups_in
+from tenfold.app.reduce_run import axes_in
 from tenfold.app.show import worth_of
 from tenfold.app.unusual_run import unusual_in
 from tenfold.app.words import clean, file_size, terminal_width, wrapped
@@ -43,6 +44,7 @@ def inspect_command(
         *worth_of(record_of(file) if file.is_dir() else {}),
         *groups_in(file),
         *unusual_in(file),
+        *axes_in(file),
         ("KIND", f"{inside.kind}" + (f" of {', '.join(inside.parts)}" if inside.parts else "")),
         ("COLUMNS", f"{inside.n_features}: {', '.join(columns)}"),
         ("ROWS", "holds training rows" if inside.holds_training_rows else "holds no training rows"),

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
 from tenfold.app.cluster_run import open_model
 from tenfold.app.failures import print_message
 from tenfold.app.options import Cost, NewRows
+from tenfold.app.reduce_run import open_axes
 from tenfold.app.unusual_run import open_rarity
 from tenfold.app.words import clean, counted
 from tenfold.core.errors import BadFile, BadParameter
@@ -20,7 +21,7 @@ from tenfold.selection.unlike import Unlike
 
 
 def predict_command(
-    folder: Annotated[Path, typer.Argument(metavar="RUN", help="a folder made by tenfold select, fit, cluster or unusual")],
+    folder: Annotated[Path, typer.Argument(metavar="RUN", help="a folder made by tenfold select, fit, cluster, unusual or reduce")],
     file: NewRows,
     out: Annotated[
         Path | None, typer.Option(metavar="FILE", help=".csv, .tsv, .parquet or .jsonl; standard output if not given")
@@ -34,8 +35,8 @@ def predict_command(
     ] = False,
     cost: Cost = None,
 ) -> int:
-    """Predictions for the rows of a file: the class with its probabilities, the number with its range, the number of the group, or
-    how usual the row is (its p-value).
+    """Predictions for the rows of a file: the class with its probabilities, the number with its range, the number of the group,
+    how usual the row is (its p-value), or its scores on the axes of a table.
 
     Rows that look unlike the training table (levels that are new, numbers outside the range that was seen) are told on standard error.
     Large files are read in parts; the predictions are written whole or not at all. With --cost the class of least expected cost is
@@ -47,7 +48,8 @@ def predict_command(
         raise BadParameter(f"--out {out} is the table itself: choose another name for the predictions")
     if out is not None:
         check_format(out)
-    model, looked = open_rarity(folder) or open_model(folder), Unlike(sketch_of(folder))
+    model: Any = open_rarity(folder) or open_axes(folder) or open_model(folder)
+    looked = Unlike(sketch_of(folder))
     if cost is not None:
         decide_by(model, cost, (record_of(folder).get("settings") or {}).get("positive"))
     if mark and not looked.sketched:

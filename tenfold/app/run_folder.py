@@ -20,7 +20,6 @@ from tenfold.saved.writing import cannot_write, new_folder, put_folder
 from tenfold.selection.store import MODEL, RECORD, REPORT, SKETCH, plain
 from tenfold.table.columns import check_name
 from tenfold.table.reading import pl, place_of
-from tenfold.table.sample import read_sample
 from tenfold.table.sketch import sketch
 from tenfold.table.table import Table
 
@@ -31,20 +30,14 @@ Facts = dict[str, Any]
 # --- the table ---
 
 
-def table_of(file: Path, columns: list[str], without: list[str], rows: int | None, seed: int, purpose: str) -> Table:
+def chosen(table: Table, columns: list[str], without: list[str], purpose: str) -> Table:
     """The table with the columns that are wanted; purpose: what they are for, in words."""
-    table = chosen(Table(read_sample(file, rows, seed)), columns, without)
-    if not table.values.width:
-        raise BadInput(f"no column of {table.raw.name} is left to {purpose}: tenfold check shows what its columns hold")
-    return table
-
-
-def chosen(table: Table, columns: list[str], without: list[str]) -> Table:
-    """The columns that are wanted."""
     wanted = table.select(names_of(columns, table)) if columns else table
     left = wanted.drop(names_of(without, wanted)) if without else wanted
     if not left.width:
         raise BadParameter("--without: no column is left to go by")
+    if not left.values.width:
+        raise BadInput(f"no column of {table.raw.name} is left to {purpose}: tenfold check shows what its columns hold")
     return left
 
 

@@ -12,12 +12,12 @@ import tenfold
 from tenfold.app.run_folder import (
     Facts,
     Kept,
+    chosen,
     kinds_of,
     labels_of,
     pipeline_of,
     places_of,
     prepared,
-    table_of,
     write_folder,
 )
 from tenfold.app.table_lines import Tell
@@ -107,7 +107,7 @@ def law_of(
     judged all the same, as all others: by a density that has not seen them.
     """
     tell("reading")
-    table = table_of(file, columns, without, rows, seed, "judge rows by")
+    table = chosen(Table(read_sample(file, rows, seed)), columns, without, "judge rows by")
     if table.height < LEAST_ROWS:
         raise BadInput(f"{table.raw.name} has {table.height} rows: at least {LEAST_ROWS} are needed to say what is usual")
     first = _fitted(table, prepared(table), np.ones(table.height, dtype=bool), rate, seed, tell)

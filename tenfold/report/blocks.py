@@ -25,12 +25,13 @@ class Text:
 
 @dataclass(frozen=True)
 class Figure:
-    """A picture with a title above and words below; `keys` name the colours of its lines."""
+    """A picture with a title above and words below; `keys` name the colours of its lines, or those of a ramp from low to high."""
 
     title: str
     svg: Markup
     caption: str = ""
     keys: Sequence[str] = ()
+    ramp: bool = False
 
 
 @dataclass(frozen=True)

@@ -228,6 +228,10 @@ class Plot:
             tag("text", shown(text, LONGEST_LABEL), cls=f"note {cls}".strip(), x=self.x.at(x), y=self.y.at(y) - (8 if "up" in cls else 0)),
         )
 
+    def text_at(self, x: float, y: float, text: str, cls: str = "") -> None:
+        """A note at a place in pixels."""
+        self.marks.append(tag("text", shown(text, LONGEST_LABEL), cls=f"note {cls}".strip(), x=x, y=y))
+
     def _mark(self, mark: Markup) -> None:
         if self.count < MOST_MARKS:
             self.count += 1

@@ -69,8 +69,11 @@ def write_frame(frame: pl.DataFrame, out: Path) -> None:
 
 
 def predictions(model: TableModel, table: Any) -> pl.DataFrame:
-    """A row for each row of a table: the prediction, and its range or the probability of each class."""
+    """A row for each row of a table: the prediction, and its range or the probability of each class; or its scores on some axes."""
     rows = model.coded(table)
+    if model.role == "transformer":
+        scores: pl.DataFrame = model.frame(rows)
+        return scores
     predicted = model.answers(rows)
     columns = {model.target_: pl.Series(predicted.tolist())}
     if "reach_" in vars(model):
