@@ -16,6 +16,7 @@ from . import (
     generative,
     glm,
     hierarchy,
+    ica,
     kernel_machines,
     large_csv,
     linear,
@@ -43,6 +44,7 @@ LINEAR = (linear, glm, sparse, pursuit, robust, local, margins, online)
 CLUSTERS = (unsupervised, hierarchy, density)
 OTHERS = (
     *CLUSTERS, densities, near, neighbors, generative, kernel_machines, manifold, evaluate, ensemble, boosting, forest, search, features,
+    *CLUSTERS, densities, near, neighbors, generative, kernel_machines, ica, evaluate, ensemble, boosting, forest, search, features,
     prepare, codes, text,
 )  # fmt: skip
 RACES: dict[str, Workload] = {w.name: w for module in (*LINEAR, *OTHERS) for w in module.WORKLOADS}

@@ -61,6 +61,7 @@ from tenfold.solve.columns import Distinct, Ranges
 from tenfold.solve.em import Side
 from tenfold.solve.few_rows import FewRows
 from tenfold.solve.held_out import Held, Wrong
+from tenfold.solve.ica import Contrast, bent
 from tenfold.solve.irls import Piece
 from tenfold.solve.least_squares import Extended, Products, Triangle
 from tenfold.solve.linear_program import Bend
@@ -131,6 +132,7 @@ CASES = {
     "Distinct": Case(Distinct.of, unmerges=True),
     "Filled": Case(lambda X, w: Filled(Spread.of(X, w), Counts.of(_label(X), w, 3)), unmerges=True),
     "Triangular": Case(Triangular.of),
+    "Bent": Case(lambda X, w: bent(Block(X, None, w), Contrast(), X[0] * 0, np.eye(X.shape[1])[:2])),
     "Table": Case(lambda X, w: Table.of(Block(X, None, w))),
     "Bend": Case(
         lambda X, w: Bend(float(w @ X[:, 0]), w @ X, (X.T * w) @ X, int((np.abs(X[:, 0]) < 1).sum())), repetition=False

@@ -2,5 +2,6 @@
 
 # Public name -> the module of this folder that defines it. After a new line: python tools/generate
 PUBLIC = {
+    "FastICA": "ica",
     "PCA": "pca",
 }

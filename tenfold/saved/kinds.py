@@ -190,5 +190,6 @@ LEARNERS: dict[int, str] = {
     215: "KernelPCA",
     216: "Isomap",
     217: "LocallyLinearEmbedding",
+    218: "FastICA",
 }
 NUMBER_OF_LEARNER = {name: number for number, name in LEARNERS.items()}

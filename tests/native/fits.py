@@ -122,6 +122,7 @@ BLOCKS: Fits = {
     "LinearDiscriminantAnalysis": lambda: tenfold.LinearDiscriminantAnalysis().fit(SMALL, FEW).predict_proba(SMALL),
     "QuadraticDiscriminantAnalysis": lambda: tenfold.QuadraticDiscriminantAnalysis().fit(SMALL, FEW).predict(SMALL),
     "PCA": lambda: tenfold.PCA(3).fit(WIDE).components_,
+    "FastICA": lambda: tenfold.FastICA(3, max_iter=2, tol=1.0, random_state=0).fit(WIDE[:, :3]).components_,
     "KernelRegressor": lambda: tenfold.KernelRegressor().fit(SMALL, SHORT).predict(SMALL[:50]),
     "in threads": lambda: tenfold.LogisticRegression(max_iter=3).fit(SMALL, FEW).coef_,
     "in threads, PCA": lambda: tenfold.PCA(3).fit(WIDE).components_,
