@@ -28,9 +28,13 @@ from tenfold.draw.importance import draw_importance as draw_importance
 from tenfold.draw.influence import draw_leverage as draw_leverage
 from tenfold.draw.influence import draw_qq as draw_qq
 from tenfold.draw.influence import draw_weights as draw_weights
+from tenfold.draw.kernels import draw_kernel as draw_kernel
+from tenfold.draw.margins import draw_margins as draw_margins
 from tenfold.draw.mixture import draw_em_steps as draw_em_steps
 from tenfold.draw.mixture import draw_mixture as draw_mixture
 from tenfold.draw.posteriors import draw_posteriors as draw_posteriors
+from tenfold.draw.processes import draw_evidence as draw_evidence
+from tenfold.draw.processes import draw_process as draw_process
 from tenfold.draw.ranking import draw_precision_recall as draw_precision_recall
 from tenfold.draw.ranking import draw_roc as draw_roc
 from tenfold.draw.regions import draw_regions as draw_regions
