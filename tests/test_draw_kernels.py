@@ -161,7 +161,7 @@ def test_processes_refuse_what_they_cannot_show(process: Any) -> None:
 def test_the_evidence_is_that_of_the_model_and_largest_at_the_fit(process: Any) -> None:
     ax = draw_evidence(process, ("k1__k2__length_scale", 2), restarts=2)
     star = next(line for line in ax.lines if line.get_marker() == "*")
-    np.testing.assert_allclose(np.ravel(star.get_data()), np.exp(process.kernel_.theta[1:]))
+    np.testing.assert_allclose(np.ravel(star.get_data()), np.exp(process.kernel_.theta[1:]), rtol=1e-9)
     filled = next(one for one in ax.collections if hasattr(one, "levels") and one.filled)
     assert filled.levels[-1] == pytest.approx(process.log_marginal_likelihood_value_, abs=1e-3)
     ends = [np.ravel(line.get_data()) for line in ax.lines if line.get_markersize() == 9]
