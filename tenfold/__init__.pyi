@@ -114,6 +114,7 @@ from tenfold.generative.histogram import HistogramNB as HistogramNB
 from tenfold.generative.mixed import MixedNB as MixedNB
 from tenfold.generative.naive_bayes import GaussianNB as GaussianNB
 from tenfold.generative.quadratic import QuadraticDiscriminantAnalysis as QuadraticDiscriminantAnalysis
+from tenfold.kernel_machines.gaussian_classifier import GaussianProcessClassifier as GaussianProcessClassifier
 from tenfold.kernel_machines.gaussian_process import GaussianProcessRegressor as GaussianProcessRegressor
 from tenfold.kernel_machines.landmarks import Nystroem as Nystroem
 from tenfold.kernel_machines.landmarks import RBFSampler as RBFSampler

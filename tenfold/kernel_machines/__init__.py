@@ -2,6 +2,7 @@
 
 # Public name -> the module of this folder that defines it. After a new line: python tools/generate
 PUBLIC = {
+    "GaussianProcessClassifier": "gaussian_classifier",
     "GaussianProcessRegressor": "gaussian_process",
     "KernelPCA": "pca",
     "KernelRidge": "ridge",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import deepcopy
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,6 +14,7 @@ from tenfold.kernels.combined import evaluated, values
 from tenfold.solve.tiles import cholesky_in_place, inverse_from_lower, solve_both
 
 NEAR_BOUND = 1e-4  # of a logarithm
+Evidence = Callable[[Any, bool], Any]  # of a kernel: its evidence, with True also the gradient; −∞ where there is none
 
 
 class NotDefinite(BadInput, np.linalg.LinAlgError):
@@ -67,6 +69,18 @@ def _own_noise(kernel: Any, X: Array) -> Array:
     return np.asarray(np.maximum(kernel.diag(X) - np.array(shared), 0.0))
 
 
+def evidence_of(rows: Rows) -> Evidence:
+    """The evidence of these rows, as a function of the kernel."""
+
+    def evidence(kernel: Any, with_gradient: bool) -> Any:
+        if with_gradient:
+            return evidence_and_gradient(kernel, rows)
+        known = posterior(kernel, rows)
+        return -np.inf if known is None else known.log_evidence
+
+    return evidence
+
+
 def evidence_and_gradient(kernel: Any, rows: Rows) -> tuple[float, Array]:
     """log p(y | X, θ), and its gradient with respect to θ:  ½ tr((Σ α αᵀ − q (K + noise)⁻¹) ∂K/∂θ)."""
     found = evaluated(kernel, rows.X)
@@ -85,44 +99,71 @@ def evidence_and_gradient(kernel: Any, rows: Rows) -> tuple[float, Array]:
     return known.log_evidence, 0.5 * gradient
 
 
-def most_probable(kernel: Any, rows: Rows, optimizer: Any, restarts: int, rng: np.random.Generator) -> Any:
+def most_probable(kernel: Any, evidence: Evidence, optimizer: Any, restarts: int, rng: np.random.Generator, who: str) -> Any:
     """The kernel of the largest evidence, from its own parameters and from some drawn evenly between the bounds of their
     logarithms."""
     bounds = np.asarray(kernel.bounds)
 
     def objective(theta: Array, eval_gradient: bool = True) -> Any:
-        moved = kernel.clone_with_theta(theta)
+        found = evidence(kernel.clone_with_theta(theta), eval_gradient)
         if eval_gradient:
-            value, gradient = evidence_and_gradient(moved, rows)
+            value, gradient = found
             return (-value, -gradient) if np.isfinite(value) else (1e100, np.zeros_like(gradient))
-        known = posterior(moved, rows)
-        return 1e100 if known is None else -known.log_evidence
+        return -found if np.isfinite(found) else 1e100
 
     starts = [np.asarray(kernel.theta)]
     if restarts:
         if not np.isfinite(bounds).all():
             raise BadParameter("Multiple optimizer restarts (n_restarts_optimizer>0) requires that all bounds are finite.")
         starts += [rng.uniform(bounds[:, 0], bounds[:, 1]) for _ in range(restarts)]
-    ends = [_optimum(optimizer, objective, start, bounds) for start in starts]
+    ends = [_optimum(optimizer, objective, start, bounds, who) for start in starts]
     theta, _ = min(ends, key=lambda end: end[1])
     best = kernel.clone_with_theta(theta)
     _tell_bounds(best)
     return best
 
 
-def _optimum(optimizer: Any, objective: Callable[..., Any], start: Array, bounds: Array) -> tuple[Array, float]:
+def known_optimizer(optimizer: Any, who: str) -> bool:
+    """Whether there is one; refuses what is none."""
+    if optimizer is None:
+        return False
+    if not (isinstance(optimizer, str) and optimizer == "fmin_l_bfgs_b") and not callable(optimizer):
+        raise BadParameter(f"{who}: Unknown optimizer {str(optimizer)[:60]!r}: 'fmin_l_bfgs_b', None or a function")
+    return True
+
+
+def own_kernel(kernel: Any, default: Any, who: str) -> Any:
+    """A copy of the kernel that the user gave, or the default one."""
+    if kernel is None:
+        return default
+    if not callable(getattr(kernel, "clone_with_theta", None)):
+        raise BadParameter(f"{who}(kernel={str(kernel)[:60]}): must be a kernel of tenfold.kernels, or None")
+    return deepcopy(kernel)
+
+
+def kernel_objection(kernel: Any, X: Array) -> str | None:
+    """Why a kernel from a file does not suit rows from a file, or None."""
+    try:
+        with np.errstate(all="ignore"):
+            found = np.shape(values(kernel, X[:1], X[:1].copy()))
+    except (ValueError, AttributeError, ArithmeticError) as problem:
+        return f"the kernel does not take the rows ({problem})"
+    return None if found == (1, 1) else "the kernel gives several values for two rows"
+
+
+def _optimum(optimizer: Any, objective: Callable[..., Any], start: Array, bounds: Array, who: str) -> tuple[Array, float]:
     if callable(optimizer):
         try:
             theta, least = optimizer(objective, start, bounds=bounds)
             return np.asarray(theta, dtype=np.float64), float(least)
         except (TypeError, ValueError) as problem:
-            raise BadParameter(f"GaussianProcessRegressor(optimizer=...): must give (theta, value) of the minimum ({problem})") from problem
+            raise BadParameter(f"{who}(optimizer=...): must give (theta, value) of the minimum ({problem})") from problem
     from scipy.optimize import minimize
 
     found = minimize(objective, start, method="L-BFGS-B", jac=True, bounds=bounds)
     if found.status == 1:
         warn(
-            f"GaussianProcessRegressor: lbfgs failed to converge after {found.nit} steps ({found.message}): scale the columns, or give "
+            f"{who}: lbfgs failed to converge after {found.nit} steps ({found.message}): scale the columns, or give "
             "other bounds of the kernel's parameters",
             NotConverged,
             stacklevel=2,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from copy import deepcopy
 from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -22,8 +21,12 @@ from tenfold.kernel_machines.evidence import (
     Posterior,
     Rows,
     evidence_and_gradient,
+    evidence_of,
+    kernel_objection,
+    known_optimizer,
     most_probable,
     noise_of,
+    own_kernel,
     posterior,
     sure,
 )
@@ -100,10 +103,7 @@ class GaussianProcessRegressor(Regressor, Estimator):
         return [{"kernel": RBF(10.0), "alpha": 0.5, "optimizer": None, "normalize_y": True}]
 
     def _learn(self, source: Source) -> Learner[dict[str, Any]]:
-        known = self.optimizer is None or (isinstance(self.optimizer, str) and self.optimizer == "fmin_l_bfgs_b")
-        if not known and not callable(self.optimizer):
-            shown = check.short(self.optimizer)
-            raise BadParameter(f"GaussianProcessRegressor: Unknown optimizer {shown}: 'fmin_l_bfgs_b', None or a function")
+        optimized = known_optimizer(self.optimizer, "GaussianProcessRegressor")
         X, y, w = yield Keep()
         n, kernel = len(X), self._prior_kernel()
         check_memory(f"the kernels of {n:,} rows with one another, and their inverse", 24.0 * n * n, "give fewer rows")
@@ -119,8 +119,9 @@ class GaussianProcessRegressor(Regressor, Estimator):
             std = np.sqrt(np.average((y - mean) ** 2, axis=0, weights=w))
             std = np.where(std > 0, std, 1.0)
         rows = Rows(np.array(X, dtype=np.float64), (y - mean) / std, noise_of(self.alpha, n), np.asarray(w, dtype=np.float64))
-        if self.optimizer is not None and kernel.n_dims > 0:
-            kernel = most_probable(kernel, rows, self.optimizer, self.n_restarts_optimizer, generator_of(self))
+        if optimized and kernel.n_dims > 0:
+            restarts, rng = self.n_restarts_optimizer, generator_of(self)
+            kernel = most_probable(kernel, evidence_of(rows), self.optimizer, restarts, rng, "GaussianProcessRegressor")
         found = sure(posterior(kernel, rows), kernel)
         self._factored = found
         flat = self._flat
@@ -131,11 +132,7 @@ class GaussianProcessRegressor(Regressor, Estimator):
         ) | ({"_row_weights": rows.w} if rows.weighted else {})  # fmt: skip
 
     def _prior_kernel(self) -> Any:
-        if self.kernel is None:
-            return ConstantKernel(1.0) * RBF(1.0)
-        if not callable(getattr(self.kernel, "clone_with_theta", None)):
-            raise BadParameter(f"GaussianProcessRegressor(kernel={str(self.kernel)[:60]}): must be a kernel of tenfold.kernels, or None")
-        return deepcopy(self.kernel)
+        return own_kernel(self.kernel, ConstantKernel(1.0) * RBF(1.0), "GaussianProcessRegressor")
 
     def _publish(self, apart: Self) -> None:
         super()._publish(apart)
@@ -164,12 +161,7 @@ class GaussianProcessRegressor(Regressor, Estimator):
         columns = self.X_train_.shape[1]
         if columns != self.n_features_in_:
             return f"the rows have {columns} columns, not {self.n_features_in_}"
-        try:
-            with np.errstate(all="ignore"):
-                found = np.shape(values(self.kernel_, self.X_train_[:1], self.X_train_[:1].copy()))
-        except (ValueError, AttributeError, ArithmeticError) as problem:
-            return f"the kernel does not take the rows ({problem})"
-        return None if found == (1, 1) else "the kernel gives several values for two rows"
+        return kernel_objection(self.kernel_, self.X_train_)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
