@@ -26,6 +26,13 @@ def _few_columns(shrink: int) -> Data:
     return make.hold_out(X, y, n)
 
 
+def _two_classes(shrink: int) -> Data:
+    rng, n = np.random.default_rng(76), make.shrunk(1_000, shrink)
+    X = rng.uniform(-2, 2, (2 * n, 5))
+    lead = np.sin(2 * X[:, 0]) + X[:, 1] * X[:, 2] / 2 + np.cos(X[:, 3] + X[:, 4]) + 0.5 * rng.standard_normal(2 * n)
+    return make.hold_out(X, (lead > 0.5).astype(np.int64), n)
+
+
 def _blobs(shrink: int) -> Data:
     rng, n = np.random.default_rng(52), make.shrunk(5_000, shrink)
     return {"X": 3.0 * rng.standard_normal((10, 20))[rng.integers(0, 10, n)] + rng.standard_normal((n, 20))}
@@ -65,6 +72,17 @@ def _process(module: str, kernels: str) -> Any:
     return run
 
 
+def _process_of_classes(module: str, kernels: str) -> Any:
+    def run(data: Data, meter: Meter) -> Quality:
+        space = importlib.import_module(kernels)
+        model = importlib.import_module(module).GaussianProcessClassifier(space.ConstantKernel() * space.RBF())
+        meter.fit(model.fit, data["X"], data["y"])
+        chances = meter.predict(model.predict_proba, data["Xt"])[np.arange(len(data["yt"])), data["yt"]]
+        return {"evidence": float(model.log_marginal_likelihood_value_), "log loss": float(-np.log(chances).mean())}
+
+    return run
+
+
 KRR = Workload(
     name="krr",
     about="kernel ridge, 5k x 20, Gaussian kernel; 5k new rows",
@@ -87,6 +105,20 @@ GPR = Workload(
     ),
     judgement=Judgement("evidence", higher=True, tolerance=1e-4),
 )
+GPC = Workload(
+    name="gpc",
+    about="Gaussian process of two classes, 1k x 5, c * RBF, the evidence maximised; 1k new rows",
+    make=_two_classes,
+    contenders=(
+        Contender("tenfold GaussianProcessClassifier", "tenfold", _process_of_classes("tenfold", "tenfold.kernels"), "tenfold"),
+        Contender(
+            "sklearn GaussianProcessClassifier",
+            "sklearn",
+            _process_of_classes("sklearn.gaussian_process", "sklearn.gaussian_process.kernels"),
+        ),
+    ),
+    judgement=Judgement("evidence", higher=True, tolerance=1e-4),
+)
 
 KERNEL_PCA = Workload(
     name="kernel_pca",
@@ -99,4 +131,4 @@ KERNEL_PCA = Workload(
     judgement=Judgement("eigenvalues", higher=True, tolerance=1e-6),
 )
 
-WORKLOADS = (KRR, GPR, KERNEL_PCA)
+WORKLOADS = (KRR, GPR, GPC, KERNEL_PCA)

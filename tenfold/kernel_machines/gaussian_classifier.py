@@ -58,11 +58,11 @@ class GaussianProcessClassifier(Classifier, Estimator):
     >>> import numpy as np, tenfold
     >>> from tenfold.kernels import RBF
     >>> x = np.linspace(0, 10, 40)[:, None]
-    >>> model = tenfold.GaussianProcessClassifier(1.0 * RBF(1.0)).fit(x, np.sin(x[:, 0]) > 0)
+    >>> model = tenfold.GaussianProcessClassifier(20.0 * RBF(1.0), optimizer=None).fit(x, np.sin(x[:, 0]) > 0)
     >>> model.predict([[1.5], [4.7]])
     array([ True, False])
     >>> model.predict_proba([[1.5], [30.0]])[:, 1].round(1)  # far from all rows it does not know
-    array([1. , 0.5])
+    array([0.9, 0.5])
     """
 
     X_train_: Any = learned("float(n,p)", "the rows of the fit", rows=True)
@@ -100,9 +100,9 @@ class GaussianProcessClassifier(Classifier, Estimator):
 
     def _learn(self, source: Source) -> Learner[dict[str, Any]]:
         optimized, default = known_optimizer(self.optimizer, ME), ConstantKernel(1.0, "fixed") * RBF(1.0, "fixed")
-        kernel = own_kernel(self.kernel, default, ME)
-        if isinstance(kernel, CompoundKernel):
+        if hasattr(self.kernel, "kernels"):  # ours, or scikit-learn's
             raise BadParameter(f"{ME}: kernel cannot be a CompoundKernel: of several classes each has a copy of the kernel")
+        kernel = own_kernel(self.kernel, default, ME)
         X, y, w = yield Keep()
         n, rng = len(X), generator_of(self)
         check_memory(f"the kernels of {n:,} rows with one another, factors and inverse", 56.0 * n * n, "give fewer rows")

@@ -191,5 +191,6 @@ LEARNERS: dict[int, str] = {
     216: "Isomap",
     217: "LocallyLinearEmbedding",
     218: "FastICA",
+    219: "GaussianProcessClassifier",
 }
 NUMBER_OF_LEARNER = {name: number for number, name in LEARNERS.items()}
