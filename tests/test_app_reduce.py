@@ -12,6 +12,7 @@ from sklearn.decomposition import PCA
 
 import tenfold
 from tenfold.app.commands import run
+from tenfold.app.reduce_methods import METHODS
 from tenfold.app.reduce_number import spectrum_of
 from tenfold.app.reduce_words import Axis, Tie, correlations, ties_of, warnings_of
 from tenfold.draw.labels import apart
@@ -206,6 +207,24 @@ def test_ctrl_c_leaves_nothing(monkeypatch: pytest.MonkeyPatch, capsys: pytest.C
     assert run(["reduce", "houses.csv", "--seed", "1"]) == 130
     assert "stopped; nothing was written" in capsys.readouterr().err
     assert Path("houses-axes.tenfold", "run.json").read_bytes() == before and len(list(Path().iterdir())) == 2
+
+
+@pytest.mark.parametrize("method", [name for name, way in METHODS.items() if way.map])
+def test_maps(method: str, capsys: pytest.CaptureFixture[str]) -> None:
+    houses(120).write_csv("houses.csv")
+    assert run(["reduce", "houses.csv", "--method", method, "--color", "district"]) == 0
+    out = capsys.readouterr().out
+    assert "MAP      2 axes" in out and "read off it by the nearest rows: " in out and "AXES" not in out
+    record = json.loads(Path("houses-axes.tenfold", "run.json").read_text())
+    assert 0.2 < record["map"]["kept"] <= 1 and record["map"]["columns"]["area"] > 0.6
+    assert "<h1>The map of houses.csv</h1>" in Path("houses-axes.tenfold", "report.html").read_text()
+    code = run(["predict", "houses-axes.tenfold", "houses.csv", "--out", "scores.csv"])
+    assert code == (0 if METHODS[method].new else 3)
+    if code:
+        assert "no place for new ones" in capsys.readouterr().err
+        assert run(["reduce", "houses.csv", "--method", method, "--new", "houses.csv"]) == 2
+    assert run(["reduce", "houses.csv", "--method", method, "--components", "0.9"]) == 2
+    assert "for a map" in capsys.readouterr().err
 
 
 # --- the parts ---

@@ -122,6 +122,8 @@ def _scored(model: AxisModel, new: Path, out: Path | None, as_json: bool, silent
 def _verdict(found: Reduced) -> str:
     if not found.axes:
         return f"no axes: {found.why}"
+    if found.map is not None:
+        return f"a map of {counted(len(found.axes), 'axis', 'axes')}: {100 * found.map.kept:.0f} % of the nearest rows stay nearest"
     return f"{counted(len(found.axes), 'axis', 'axes')} with {100 * found.together:.0f} % of the variance: {found.why}"
 
 
@@ -134,8 +136,11 @@ def _lines(found: Reduced, folder: Path, out: Path | None, seed: int) -> list[st
     lines += [f"  ! {one}" for one in found.warnings]
     if not found.axes:
         return [*lines, "", f"AXES     none: {found.why}", "", NOTHING]
-    lines += ["", f"AXES     {len(found.axes)} with {100 * found.together:.0f} % of the variance: {found.why}"]
-    lines += [*_map(found)] if found.map is not None else [line for one in found.axes[:MOST_AXES] for line in _axis(one)]
+    if found.map is not None:
+        lines += _map(found)
+    else:
+        lines += ["", f"AXES     {len(found.axes)} with {100 * found.together:.0f} % of the variance: {found.why}"]
+        lines += [line for one in found.axes[:MOST_AXES] for line in _axis(one)]
     more = len(found.axes) - MOST_AXES
     lines += [f"    and {counted(more, 'more axis', 'more axes')}: all are on the page"] if more > 0 and found.map is None else []
     if out is not None:
@@ -156,6 +161,8 @@ def _map(found: Reduced) -> list[str]:
     told = [f"{short(name, 30)} {100 * max(share, 0):.0f} %" for name, share in found.map.columns.items()]
     dots = ", ..." if len(told) > MOST_READ else ""
     return [
+        "",
+        f"MAP      {counted(len(found.axes), 'axis', 'axes')}   {METHODS[found.method].says}",
         f"         of the {found.map.neighbours} nearest rows of a row {100 * found.map.kept:.0f} % are among the nearest on the map",
         f"         read off it by the nearest rows: {', '.join(told[:MOST_READ])}{dots}",
     ]

@@ -30,7 +30,16 @@ class Method:
 
 METHODS = {
     "pca": Method("principal components: uncorrelated axes that explain most", lambda k, seed: tenfold.PCA(k)),
-}
+    "isomap": Method(
+        "Isomap: a map that keeps distances along the rows",
+        lambda k, seed: tenfold.Isomap(n_neighbors=10, n_components=k), map=True, most_rows=4000,
+    ),
+    "lle": Method(
+        "locally linear embedding: a map that keeps how a row lies among its nearest",
+        lambda k, seed: tenfold.LocallyLinearEmbedding(n_neighbors=15, n_components=k, method="modified", random_state=seed), map=True,
+        most_rows=10_000,
+    ),
+}  # fmt: skip
 
 
 def method_named(name: str) -> Method:

@@ -230,7 +230,7 @@ def axes_in(folder: Path) -> list[tuple[str, str]]:
     """What a folder with axes holds: titles and texts; nothing of another."""
     record = KEPT.record_of(folder)
     try:
-        what = f"{len(record['axes'])} of {record['rows']:,} rows of {record['data']['name']}   {record['says']}"
-        return [("AXES", f"{what}   {100 * record['together']:.0f} % of the variance")]
+        share = "" if record["map"] else f"   {100 * record['together']:.0f} % of the variance"
+        return [("AXES", f"{len(record['axes'])} of {record['rows']:,} rows of {record['data']['name']}   {record['says']}{share}")]
     except (KeyError, TypeError, ValueError, AttributeError):  # another folder, another version, or somebody wrote in it
         return []

@@ -7,6 +7,10 @@ from tenfold.draw.cells import draw_images as draw_images
 from tenfold.draw.clusters import draw_mean_shift as draw_mean_shift
 from tenfold.draw.clusters import draw_neighbor_distances as draw_neighbor_distances
 from tenfold.draw.coefficients import draw_coefficients as draw_coefficients
+from tenfold.draw.components import draw_biplot as draw_biplot
+from tenfold.draw.components import draw_components as draw_components
+from tenfold.draw.components import draw_scree as draw_scree
+from tenfold.draw.components import draw_sources as draw_sources
 from tenfold.draw.confusion import draw_confusion as draw_confusion
 from tenfold.draw.contours import draw_bandwidths as draw_bandwidths
 from tenfold.draw.contours import draw_contours as draw_contours
@@ -17,6 +21,7 @@ from tenfold.draw.densities import draw_class_posteriors as draw_class_posterior
 from tenfold.draw.densities import draw_density as draw_density
 from tenfold.draw.densities import draw_histogram as draw_histogram
 from tenfold.draw.dependence import draw_dependence as draw_dependence
+from tenfold.draw.embedding import draw_embedding as draw_embedding
 from tenfold.draw.features import draw_elimination as draw_elimination
 from tenfold.draw.features import draw_feature_scores as draw_feature_scores
 from tenfold.draw.fit import draw_fit as draw_fit

@@ -6,7 +6,8 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.draw.look import BLACK, BLUE, COLOURS, GREY, ORANGE, RED, new_axes, short
+from tenfold.draw.arrows import column_arrows
+from tenfold.draw.look import BLACK, BLUE, COLOURS, ORANGE, RED, new_axes, short
 
 MOST_POINTS = 3000  # of a cloud
 MOST_ARROWS = 8
@@ -114,23 +115,9 @@ def draw_clusters(X: Any, labels: Any, ax: Any = None, *, names: Any = None) -> 
         mine = shown[labels[shown] == name]
         style = dict(color=COLOURS[k % len(COLOURS)], marker=MARKERS[k % len(MARKERS)], s=14, alpha=0.6, linewidths=0)
         ax.scatter(place[mine, 0], place[mine, 1], label=f"{name}: {int((labels == name).sum()):,} rows", **style)
-    _arrows(ax, place, axes.T * size[:1].repeat(2) / np.sqrt(len(rows)), names)
+    column_arrows(ax, place, axes.T * size[:1].repeat(2) / np.sqrt(len(rows)), names, MOST_ARROWS)
     for axis, word, part in (("x", "first", share[0]), ("y", "second", share[1])):
         getattr(ax, f"set_{axis}label")(f"{word} principal axis: {100 * part:.0f} % of the variance")
     ax.set_title("clusters on the first two principal axes")
     ax.legend(fontsize=8)
     return ax
-
-
-def _arrows(ax: Any, place: Any, way: Any, names: list[str]) -> None:
-    """The columns that the two axes are made of, as arrows of their share."""
-    length = np.hypot(*way.T)
-    if not length.any():
-        return
-    reach = 0.8 * float(np.abs(place).max()) / float(length.max())
-    for j in np.argsort(-length, kind="stable")[:MOST_ARROWS]:
-        if length[j] < 0.15 * length.max():
-            continue
-        end = reach * way[j]
-        ax.annotate("", end, (0, 0), arrowprops=dict(arrowstyle="->", color=GREY, linewidth=1.2))
-        ax.annotate(short(names[j], 24), 1.04 * end, fontsize=8, color=BLACK, ha="left" if end[0] >= 0 else "right", va="center")

@@ -83,16 +83,27 @@ def axes_page(record: Facts, picture: Picture, commands: Sequence[str]) -> str:
     sections = [
         Section(place, "What is near on it" if record["map"] else "What each axis is", _told(record)),
         Section("rows", "Where the rows lie", [Figures(_maps(record, picture))]),
-        Section("number", "How many axes", [Text(f"{record['why'][:1].upper()}{record['why'][1:]}."), Figures(_scree(record))]),
+        Section("number", "Principal axes" if record["map"] else "How many axes", [Text(_why(record)), Figures(_scree(record))]),
         Section("columns", "How every column goes with the axes", [_table(axes), Text(CORRELATION, faint=True), *_columns(record)]),
         Section("next", "What to type next", [Code("\n".join(commands))]),
     ]
     together = f"with {100 * record['together']:.0f} % of the variance of {counted(len(record['columns']), 'column')}"
+    if record["map"]:
+        together = f"on which {100 * record['map']['kept']:.0f} % of the nearest rows stay nearest"
     return rendered(
         title=f"{what} · {name}", name=name, heading=f"The {what} of {name}", rows=counted(record["rows"], "row"),
         model=record["says"], version=record["version"],
         headline=(counted(len(axes), "axis", "axes"), together), sections=sections,
     )  # fmt: skip
+
+
+
+
+def _why(record: Facts) -> str:
+    beyond = record["beyond_chance"]
+    if record["map"]:
+        return f"What straight axes would explain: {counted(beyond, 'of them explains', 'of them explain')} more than chance."
+    return f"{record['why'][:1].upper()}{record['why'][1:]}."
 
 
 SHARES = (
