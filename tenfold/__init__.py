@@ -40,6 +40,7 @@ PUBLIC = {name: module for family in FAMILIES for name, module in _learners(fami
     "Select": "tenfold.selection.estimator",
     "read": "tenfold.table.table",
     "Table": "tenfold.table.table",
+    "kkt": "tenfold.solve.kkt",
     "save": "tenfold.saved.files",
     "load": "tenfold.saved.files",
     "inspect": "tenfold.saved.files",

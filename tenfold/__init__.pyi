@@ -219,6 +219,7 @@ from tenfold.saved.files import load as load
 from tenfold.saved.files import save as save
 from tenfold.selection.estimator import Select as Select
 from tenfold.selection.run import select as select
+from tenfold.solve.kkt import kkt as kkt
 from tenfold.sources.cluster import Dask as Dask
 from tenfold.table.table import Table as Table
 from tenfold.table.table import read as read
