@@ -8,8 +8,8 @@
 #include "kernels/cluster/condensed.hpp"
 #include "kernels/cluster/density_kernels.hpp"
 #include "kernels/cluster/groups.hpp"
-#include "kernels/common/team.hpp"
 #include "levels.hpp"
+#include "spanning_tree.hpp"
 
 using namespace nb::literals;
 
@@ -19,17 +19,6 @@ Levels<DensityKernels> kernels(TENFOLD_LEVELS(density));
 
 // For tests; false where this machine does not have the instruction set.
 bool use_level(const std::string& name) { return kernels.use(name); }
-
-constexpr size_t LEAVES = 16;  // that a thread takes at a time
-
-size_t leaves_of(const TreeView& tree) { return tree.inner + 1; }
-
-// Calls work(leaves) for all leaves of a tree, some at a time.
-template <class Work>
-void each_leaves(Team& team, const TreeView& tree, Work&& work) {
-    team.ranges(leaves_of(tree), LEAVES, [&](size_t begin, size_t end) { work(Leaves{begin, end}); });
-    leave_if_stopped();
-}
 
 TreeNodes tree_of(Matrix rows) {
     require(rows.size(0) > 0 && rows.size(1) > 0, "there must be rows and columns");
@@ -54,15 +43,6 @@ std::vector<Place> known_of_nodes(const TreeView& tree, const std::uint8_t* dens
         one[node] = a == NO_ROW ? b : b == NO_ROW ? a : MANY_GROUPS;
     }
     return one;
-}
-
-// The numbers of the rows of a tree, by place.
-std::vector<std::int64_t> numbers_of(const TreeView& tree) {
-    std::vector<std::int64_t> number(tree.start[leaves_of(tree)]);
-    for (size_t leaf = 0; leaf < leaves_of(tree); ++leaf)
-        std::copy_n(tree.number + leaf * LEAF, tree.start[leaf + 1] - tree.start[leaf],
-                    number.begin() + static_cast<std::ptrdiff_t>(tree.start[leaf]));
-    return number;
 }
 
 // (dense, label): whether the rows within the radius of each weigh enough, and the number of its group, in the order of their
@@ -173,76 +153,6 @@ nb::tuple mean_shift(Matrix rows, Vector weight, Matrix points, double radius, d
     return nb::make_tuple(moved.array, around.array, steps.array);
 }
 
-// What is known of the nodes of a tree, from that of rows by place: joined(a, b) of both children, and of all rows of a leaf.
-template <class T, class Join>
-std::vector<T> of_nodes(const TreeView& tree, const T* rows, T none, Join&& joined) {
-    std::vector<T> known(tree.inner + leaves_of(tree), none);
-    for (size_t leaf = 0; leaf < leaves_of(tree); ++leaf)
-        for (size_t i = tree.start[leaf]; i < tree.start[leaf + 1]; ++i) {
-            T& here = known[tree.inner + leaf];
-            here = i == tree.start[leaf] ? rows[i] : joined(here, rows[i]);
-        }
-    for (size_t node = tree.inner; node-- > 0;) known[node] = joined(known[2 * node + 1], known[2 * node + 2]);
-    return known;
-}
-
-// The edges of the shortest tree, as places of rows, in the order in which they are found.
-struct Spanning {
-    std::vector<Place> first, second;
-    std::vector<double> length;
-
-    void add(Place a, Place b, double how_long) { first.push_back(a), second.push_back(b), length.push_back(how_long); }
-};
-
-void span_by_groups(Team& team, const TreeView& tree, Near near, double scale, const std::vector<double>& core,
-                    const std::vector<std::int64_t>& number, Spanning& found) {
-    const size_t n = core.size();
-    const double far = std::numeric_limits<double>::infinity();
-    const std::vector<double> least_core = of_nodes(tree, core.data(), far, [](double a, double b) { return std::min(a, b); });
-    std::vector<Place> above(n), group(n), chosen(n);
-    for (size_t i = 0; i < n; ++i) above[i] = static_cast<Place>(i);
-    std::vector<Edge> edge(n, {0.0, INT64_MAX, INT64_MAX, -1});
-    std::vector<double> shortest(n);
-    const auto before = [](const Edge& a, const Edge& b) {
-        if (a.length != b.length) return a.length < b.length;
-        return a.low != b.low ? a.low < b.low : a.high < b.high;
-    };
-    while (found.length.size() + 1 < n) {
-        leave_if_stopped();
-        for (size_t i = 0; i < n; ++i) group[i] = root_of(above.data(), static_cast<Place>(i));
-        const std::vector<Place> one = of_nodes(tree, group.data(), MANY_GROUPS, [](Place a, Place b) { return a == b ? a : MANY_GROUPS; });
-        std::fill(shortest.begin(), shortest.end(), far);
-        for (size_t i = 0; i < n; ++i)
-            if (edge[i].other >= 0 && group[edge[i].other] != group[i]) shortest[group[i]] = std::min(shortest[group[i]], edge[i].length);
-        const double unscale = scale == 1 ? 1 : (1 + 1e-12) / scale;
-        const Reach all{scale, unscale, core.data(), least_core.data(), number.data(), group.data(), one.data(), shortest.data(), edge.data()};
-        each_leaves(team, tree, [&](Leaves leaves) { kernels->find_edges(tree, leaves, near, all); });
-        std::fill(chosen.begin(), chosen.end(), -1);
-        for (size_t i = 0; i < n; ++i) {
-            if (edge[i].other < 0 || group[edge[i].other] == group[i]) continue;
-            Place& best = chosen[group[i]];
-            if (best < 0 || before(edge[i], edge[best])) best = static_cast<Place>(i);
-        }
-        const size_t had = found.length.size();
-        for (size_t i = 0; i < n; ++i)
-            if (chosen[i] >= 0 && join(above.data(), chosen[i], edge[chosen[i]].other)) found.add(chosen[i], edge[chosen[i]].other, edge[chosen[i]].length);
-        if (found.length.size() == had) throw std::overflow_error("a distance is not finite");
-    }
-}
-
-void span_row_by_row(const TreeView& tree, Near near, double scale, const std::vector<double>& core, Spanning& found) {
-    const size_t n = core.size();
-    std::vector<double> nearest(n, std::numeric_limits<double>::infinity()), length(n);
-    std::vector<Place> from(n), order(n, -1);
-    std::vector<std::uint8_t> gone(n);
-    kernels->grow_tree(tree, near, n, core.data(), scale, nearest.data(), from.data(), gone.data(), length.data(), order.data());
-    leave_if_stopped();
-    for (size_t i = 0; i + 1 < n; ++i) {
-        if (order[i] < 0) throw std::overflow_error("a distance is not finite");
-        found.add(from[order[i]], order[i], length[i]);
-    }
-}
-
 // (cores, first, second, length): how far around each row rows weigh `least`, and the edges of the shortest tree by mutual
 // reachability, all in the unit of sums; distances between rows count `scale` times.
 nb::tuple reach_tree(Matrix rows, Vector weight, double least, double scale, std::int64_t apart, double power, bool by_groups,
@@ -267,8 +177,8 @@ nb::tuple reach_tree(Matrix rows, Vector weight, double least, double scale, std
         for (size_t i = 0; i < n; ++i) cores.data[number[i]] = core[i];
         Spanning found;
         found.first.reserve(n), found.second.reserve(n), found.length.reserve(n);
-        if (by_groups) span_by_groups(team, tree, near, scale, core, number, found);
-        else span_row_by_row(tree, near, scale, core, found);
+        if (by_groups) span_by_groups(*kernels, team, tree, near, scale, core, number, found);
+        else span_row_by_row(*kernels, tree, near, scale, core, found);
         for (size_t i = 0; i + 1 < n; ++i) {
             first.data[i] = number[found.first[i]], second.data[i] = number[found.second[i]];
             length.data[i] = found.length[i];
