@@ -198,10 +198,16 @@ def test_isomap_refuses(options: dict[str, Any], wrong: str) -> None:
         tenfold.Isomap(**options).fit(ROLL[:40])
 
 
-def test_isomap_tells_rows_that_are_too_far() -> None:
+def test_isomap_joins_rows_without_a_neighbour_to_the_nearest() -> None:
+    """Wherever they stand among the others; the way to all rows of the fit is the one through the nearest."""
     model = tenfold.Isomap(n_neighbors=None, radius=15.0).fit(ROLL[:60])
-    with pytest.raises(tenfold.BadInput, match=r"row 1 .*increase radius"):
-        model.transform([ROLL[0], ROLL[0] + 1e3])
+    new = np.array([ROLL[0] - 2e3, ROLL[0], ROLL[5] + 1e3, ROLL[5] + 1.1e3])
+    ways = model._ways(new)
+    for one, row in zip(ways, new, strict=True):
+        away = np.linalg.norm(ROLL[:60] - row, axis=1)
+        near = np.flatnonzero(away <= 15.0) if (away <= 15.0).any() else [away.argmin()]
+        np.testing.assert_allclose(one, (model.dist_matrix_[near] + away[near, None]).min(axis=0), rtol=1e-12, atol=1e-12)
+    np.testing.assert_allclose(model.transform(new)[1], model.transform(ROLL[:1])[0], rtol=1e-9, atol=1e-9)
 
 
 def test_axes_beyond_the_dimensions_are_zero() -> None:

@@ -16,7 +16,8 @@ LONGEST_NAME = 24
 
 
 def column_arrows(ax: Any, place: Array, way: Array, names: list[str], most: int) -> None:
-    """An arrow from zero for each of the longest ways, scaled to the cloud. place: (rows, 2); way: (columns, 2)."""
+    """An arrow from zero for each of the longest ways, scaled to the cloud; last of all, when the axes have
+    their labels and so their size. place: (rows, 2); way: (columns, 2)."""
     length = np.hypot(*way.T)
     if not len(length) or not length.any():
         return
@@ -24,12 +25,13 @@ def column_arrows(ax: Any, place: Array, way: Array, names: list[str], most: int
     reach = REACH * float(np.abs(place).max()) / float(length.max())
     ends = reach * way[kept]
     for end in ends:
-        ax.annotate("", end, (0, 0), arrowprops=dict(arrowstyle="->", color=GREY, linewidth=1.2))
+        ax.annotate("", end, (0, 0), arrowprops=dict(arrowstyle="->", color=GREY, linewidth=1.2)).set_in_layout(False)
     plate = dict(boxstyle="square,pad=0.05", facecolor="white", alpha=0.6, linewidth=0)
     texts = list[Any]()
     for j, end in zip(kept, ends, strict=True):
         side = "left" if end[0] >= 0 else "right"
         texts.append(ax.text(*(1.04 * end), short(names[j], LONGEST_NAME), fontsize=8, color=BLACK, ha=side, va="center", bbox=plate))
+        texts[-1].set_in_layout(False)  # it is moved into the axes: they need not become smaller for it
     ax.figure.draw_without_rendering()  # so that texts know their size
     boxes, frame = np.array([text.get_window_extent().extents for text in texts]), ax.get_window_extent()
     right = np.maximum(frame.x0 - boxes[:, 0], 0) - np.maximum(boxes[:, 2] - frame.x1, 0)  # what lies outside comes in

@@ -71,7 +71,7 @@ def draw_biplot(
     >>> X = np.random.default_rng(0).normal(size=(60, 3)) * [4, 2, 1]
     >>> ax = tenfold.draw.draw_biplot(tenfold.PCA(2).fit(X), X)
     >>> ax.get_xlabel()
-    'component 1: 76 % of the variance'
+    'component 1: 85 % of the variance'
     """
     check.check_fitted(model)
     scores = np.asarray(model.transform(X), dtype=np.float64)
@@ -87,12 +87,12 @@ def draw_biplot(
     place = scores[:, [i, j]] - scores[:, [i, j]].mean(axis=0)
     ax = new_axes(ax, (6.4, 5.6))
     scattered(ax, place, y, name, ax)
-    column_arrows(ax, place, _correlations(rows, place), names, most)
     share = getattr(model, "explained_variance_ratio_", None)
     for axis, a in (("x", i), ("y", j)):
         part = "" if share is None else f": {100 * share[a]:.0f} % of the variance"
         getattr(ax, f"set_{axis}label")(f"component {a + 1}{part}")
     ax.set_title(titled(model), fontsize=10)
+    column_arrows(ax, place, _correlations(rows, place), names, most)
     return ax
 
 

@@ -115,9 +115,9 @@ def draw_clusters(X: Any, labels: Any, ax: Any = None, *, names: Any = None) -> 
         mine = shown[labels[shown] == name]
         style = dict(color=COLOURS[k % len(COLOURS)], marker=MARKERS[k % len(MARKERS)], s=14, alpha=0.6, linewidths=0)
         ax.scatter(place[mine, 0], place[mine, 1], label=f"{name}: {int((labels == name).sum()):,} rows", **style)
-    column_arrows(ax, place, axes.T * size[:1].repeat(2) / np.sqrt(len(rows)), names, MOST_ARROWS)
     for axis, word, part in (("x", "first", share[0]), ("y", "second", share[1])):
         getattr(ax, f"set_{axis}label")(f"{word} principal axis: {100 * part:.0f} % of the variance")
     ax.set_title("clusters on the first two principal axes")
     ax.legend(fontsize=8)
+    column_arrows(ax, place, axes.T * size[:1].repeat(2) / np.sqrt(len(rows)), names, MOST_ARROWS)
     return ax

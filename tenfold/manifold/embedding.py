@@ -64,7 +64,7 @@ class Embedding(Transformer, Estimator):
         if k >= n:
             raise BadInput(
                 f"{type(self).__name__}(n_neighbors={k}): Expected n_neighbors < n_samples, but n_samples = {n}, n_neighbors = {k}: a row "
-                f"has at most {n - 1} others: decrease n_neighbors"
+                f"has at most {n - 1} others: decrease n_neighbors, or give more rows"
             )
 
     def _names_out(self) -> list[str]:

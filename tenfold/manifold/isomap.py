@@ -30,7 +30,8 @@ class Isomap(Scaled):
     Objective   min Σᵢⱼ wᵢ wⱼ (bᵢⱼ − zᵢ·zⱼ)², b the products about the mean that the squares of d stand for
     Algorithm   Dijkstra's from every row; then the leading eigenvectors of b by block Krylov spaces. The largest entry of each axis is
                 positive. A graph in pieces is joined, which is told: the nearest rows of each two of them are connected. New rows: the
-                shortest way to each row of the fit through the nearest ones, then as the others (Gower's interpolation)
+                shortest way to each row of the fit through the nearest ones (one that has none within the radius is connected to the
+                nearest row, as pieces are), then as the others (Gower's interpolation)
     Cost        O(n² (k + log n)) time, 16 n² bytes; keeps all rows and their distances
     Fails when  n² numbers do not fit in memory; too many neighbours cut across folds of the surface, too few leave it in pieces
     Reference   Tenenbaum, de Silva & Langford 2000
@@ -117,8 +118,8 @@ class Isomap(Scaled):
                 "completed: increase the number of neighbors, or give the whole table of distances"
             )
         ways = shortest_ways(joined(edges, search, "Isomap"), n)
-        if not np.isfinite(ways).all():
-            raise BadInput("Isomap: some rows are infinitely far from others: distances must be finite")
+        if not (ways <= np.finfo(X.dtype).max).all():
+            raise BadInput(f"Isomap: distances between some rows are beyond the largest {X.dtype} number: scale the columns")
         fitted = self._scaled(ways, w)
         return fitted | dict(dist_matrix_=ways) | ({"_fit_X": rows} if self.accepts == "rows" else {})
 
@@ -141,11 +142,6 @@ class Isomap(Scaled):
         """(rows, n): from new rows to those of the fit, through the nearest ones."""
         D = self.dist_matrix_
         start, near, away = self._around(rows)
-        none = np.diff(start) == 0
-        if none.any():
-            raise BadInput(
-                f"Isomap(radius={self.radius}): row {int(none.argmax())} of these has no neighbour among rows of the fit: increase radius"
-            )
         return np.array([(D[near[here]] + away[here, None]).min(axis=0) for here in map(slice, start[:-1], start[1:])])
 
     def _around(self, rows: Array) -> tuple[Array, Array, Array]:
@@ -153,12 +149,16 @@ class Isomap(Scaled):
         search = (
             self._searched(self._fit_X) if self.accepts == "rows" else Distances(np.zeros((self.n_features_in_,) * 2))
         )
-        if self.radius is not None:
-            found: tuple[Array, Array, Array] = search.within(rows, self.radius)
-            return found
-        assert self.n_neighbors is not None
-        away, near = search.nearest(rows, self.n_neighbors)
-        return np.arange(0, near.size + 1, self.n_neighbors), near.ravel(), away.ravel()
+        if self.radius is None:
+            assert self.n_neighbors is not None
+            away, near = search.nearest(rows, self.n_neighbors)
+            return np.arange(0, near.size + 1, self.n_neighbors), near.ravel(), away.ravel()
+        start, near, away = search.within(rows, self.radius)
+        if (lone := np.flatnonzero(np.diff(start) == 0)).size:  # they are joined to the nearest, as pieces of the graph are
+            how_far, which = search.nearest(rows[lone], 1)
+            near, away = np.insert(near, start[lone], which.ravel()), np.insert(away, start[lone], how_far.ravel())
+            start = start + np.concatenate([[0], np.cumsum(np.diff(start) == 0)])
+        return start, near, away
 
     def reconstruction_error(self) -> float:
         """How far the products of places are from those of the distances: the root of their squares' sum, divided by the number of rows."""

@@ -119,8 +119,8 @@ def kkt(
 
     >>> import tenfold
     >>> found = tenfold.kkt([0.5, 0.5], lambda x: x @ x, equalities={"sum": lambda x: x[0] + x[1] - 1})
-    >>> bool(found), found.equality_multipliers
-    (True, {'sum': -1.0})
+    >>> bool(found), round(found.equality_multipliers["sum"], 6)
+    (True, -1.0)
     """
     at = _point(x)
     for name, tolerance in (("rtol", rtol), ("atol", atol)):
