@@ -4,19 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import sqrt
 
 import numpy as np
 from scipy.special import stdtrit
 
 from tenfold.core.data import Array
+from tenfold.reduce.parallel import beyond_chance
 
-DRAWS, LEVEL = 40, 0.95  # shuffled tables, and the quantile of theirs that an axis must exceed
-MOST_ROWS, MOST_WORK = 20_000, 1e9  # of one shuffled table: rows, and multiplications
-MOST_AXES = 50  # that are looked at
 PARTS, SPLITS = 20, 10  # parts of the rows that are left out in turn, and times that they are cut into halves
 LEAST_PART, WIDEST = 2, 300  # rows of a part, and columns up to which ranges are cheap
-TIES = 1e-9  # what rounding adds to an eigenvalue, of all
 
 
 @dataclass(frozen=True)
@@ -34,45 +30,9 @@ class Spectrum:
 def spectrum_of(Z: Array, groups: Sequence[Sequence[int]], seed: int) -> Spectrum:
     """Z: prepared rows. groups: its columns that are one column of the table, and stay together when columns are shuffled."""
     rng = np.random.default_rng(seed)
-    shares, axes = _principal(Z)
-    some = Z[np.sort(rng.permutation(len(Z))[: _rows_for(Z)])]
-    seen = shares if len(some) == len(Z) else _principal(some)[0]
-    drawn = np.stack([_principal(_shuffled(some, groups, rng))[0] for _ in range(DRAWS)])
-    chance = np.quantile(drawn, LEVEL, axis=0)
-    m = min(len(shares), len(chance))
-    larger = seen[:m] > chance[:m] + TIES
-    beyond = m if larger.all() else int(np.argmin(larger))
-    low, high, again = _ranges(Z, axes[:m], shares[:m], rng)
-    return Spectrum(shares[:m], chance[:m], beyond, low, high, again)
-
-
-def _rows_for(Z: Array) -> int:
-    """So many rows that a shuffled table costs no more than MOST_WORK."""
-    n, p = len(Z), int(Z.shape[1])
-    affordable = int(MOST_WORK / p**2)
-    return min(n, MOST_ROWS, affordable if affordable >= p else int(sqrt(MOST_WORK / p)))
-
-
-def _shuffled(Z: Array, groups: Sequence[Sequence[int]], rng: np.random.Generator) -> Array:
-    """Every column of the table in an order of its own: alone as it was, and independent of all others."""
-    new = np.empty_like(Z)
-    for columns in groups:
-        new[:, columns] = Z[:, columns][rng.permutation(len(Z))]
-    return new
-
-
-def _principal(Z: Array) -> tuple[Array, Array]:
-    """Shares of the variance, at most MOST_AXES of them, and their axes as rows."""
-    X = Z - Z.mean(axis=0)
-    if len(X) < X.shape[1]:
-        values, left = np.linalg.eigh(X @ X.T)
-        scale = np.sqrt(np.maximum(values, np.finfo(np.float64).tiny))
-        axes = (left / scale).T[::-1][:MOST_AXES] @ X
-    else:
-        values, vectors = np.linalg.eigh(X.T @ X)
-        axes = vectors.T[::-1][:MOST_AXES]
-    total = float(np.maximum(values, 0.0).sum())
-    return np.maximum(values[::-1][: len(axes)], 0.0) / (total or 1.0), axes
+    found = beyond_chance(Z, groups, rng)
+    low, high, again = _ranges(Z, found.axes, found.shares, rng)
+    return Spectrum(found.shares, found.chance, found.beyond, low, high, again)
 
 
 def _ranges(Z: Array, axes: Array, shares: Array, rng: np.random.Generator) -> tuple[Array | None, Array | None, Array | None]:

@@ -274,7 +274,7 @@ def whitened(table: Table, k: int, most: int) -> tuple[Array, Array]:
             values, vectors = eigh_graded(correlation)  # units too different for one decomposition
             return _scaled(values[::-1], vectors[:, ::-1].T, size)
         table = Table(Moments(moments.weight, moments.center, moments.offset, S), ())
-    values, axes = table.spectrum(k, most)
+    values, axes, _ = table.spectrum(k, most)
     rank = int((values[:k] > 0).sum())
     return _scaled(values[:rank], axes[:rank], np.ones(p))
 

@@ -15,9 +15,10 @@ from tenfold.core.errors import CannotForget
 from tenfold.core.pages import pages
 from tenfold.core.stats import Centred, Moments, Stats
 from tenfold.core.threads import patiently
-from tenfold.solve.linalg import eigh, eigh_graded, largest_eigh
+from tenfold.reduce.root import EPS, Spectrum, completed, singular_spectrum
+from tenfold.solve.linalg import cholesky, eigh, eigh_graded, largest_eigh, lengths, reciprocal_condition
 
-EPS = float(np.finfo(float).eps)
+SQUARED, GRAM = 1e-10, 1e-6  # of the largest eigenvalue: others below have lost half of their digits; a third of them
 # Up to how many columns all components cost no more than some, and the accurate way costs little.
 SMALL, GRADED = 32, 256
 GATHERED = 4  # times as many rows as columns are gathered before they become moments
@@ -169,24 +170,50 @@ class Table(Stats):
         X = np.concatenate([ops.dense(X) for X, _ in self.rows])
         return X, np.concatenate([w for _, w in self.rows])
 
-    def spectrum(self, k: int | None, most: int) -> tuple[Array, Array]:
-        """Eigenvalues of the centred scatter, largest first, and eigenvectors as rows: k of them, or more."""
-        if self.moments is not None:
-            total, p = float(self.squares().sum()), len(self.moments.center)
-            if k is not None and 0 < 2 * k < p and p > SMALL:
-                values, vectors = largest_eigh(self.as_moments().scatter, k, own=isinstance(self.moments, Triangular))
-                distinct = values[0] > 4 * p * EPS * values[-1]
-                if distinct and values.sum() <= (1 - 1e-6) * total:  # the rest is found by subtraction
-                    return np.maximum(values[::-1], 0.0), vectors[:, ::-1].T
-            S = self.as_moments().scatter
-            values, vectors = eigh_graded(S) if p <= GRADED else eigh(S)
-            return completed(values[::-1][:most], vectors[:, ::-1].T[:most], 4 * p * EPS)
+    def spectrum(self, k: int | None, most: int) -> Spectrum:
+        """k eigenpairs of the centred scatter, or more: at most `most`, and all of these where k is None."""
+        return self._of_rows(k, most) if self.moments is None else self._of_moments(k, most)
+
+    def _of_moments(self, k: int | None, most: int) -> Spectrum:
+        total, p = float(self.squares().sum()), len(self.mean)
+        if k is not None and 0 < 2 * k < p and p > SMALL:
+            values, vectors = largest_eigh(self.as_moments().scatter, k, own=isinstance(self.moments, Triangular))
+            distinct = values[0] > 4 * p * EPS * values[-1]
+            if distinct and values.sum() <= (1 - 1e-6) * total:  # the rest is found by subtraction
+                return Spectrum(np.maximum(values[::-1], 0.0), vectors[:, ::-1].T, "covariance_eigh")
+        S = self.as_moments().scatter
+        values, vectors = eigh_graded(S) if p <= GRADED else eigh(S)
+        found = completed(values[::-1][:most], vectors[:, ::-1].T[:most], 4 * p * EPS)
+        return Spectrum(*found, "covariance_eigh")
+
+    def _of_rows(self, k: int | None, most: int) -> Spectrum:
         X, w = self.rows[0]
         rows = (X - self.mean) * np.sqrt(w)[:, None]
-        if len(rows) < most:  # a row of weight 2 stands for two
-            rows = np.concatenate([rows, np.zeros((most - len(rows), rows.shape[1]))])
-        _, singular, axes = patiently(np.linalg.svd, rows, full_matrices=False)
-        return completed(singular[:most] ** 2, axes[:most], (4 * rows.shape[1] * EPS) ** 2)
+        if k is not None and 0 < 2 * k < len(rows):
+            values, left = largest_eigh(rows @ rows.T, k)
+            if values[0] > GRAM * values[-1]:  # the space is right; within it the rows themselves decide
+                space, _ = patiently(np.linalg.qr, rows.T @ left)
+                _, singular, turns = patiently(np.linalg.svd, rows @ space, full_matrices=False)
+                return Spectrum(singular**2, turns @ space.T, "gram")
+        return singular_spectrum(rows, most, "full")
+
+    def lost(self, values: Array) -> bool:
+        """Whether the last of these eigenvalues, of columns that vary, have lost most of their digits to the largest."""
+        if self.moments is None:
+            return False
+        squares = self.squares()
+        varying = int((squares > 0).sum())
+        if not len(values[:varying]) or values[:varying][-1] > SQUARED * values[0]:
+            return False
+        return varying < len(squares) or len(squares) > GRADED or not self._graded()
+
+    def _graded(self) -> bool:
+        """Whether it is the units of the columns alone that make eigenvalues small: they are then found as accurately as the others."""
+        S = self.as_moments().scatter
+        size = lengths(S)
+        scaled = S / size / size[:, None]
+        L = cholesky(scaled)
+        return L is not None and reciprocal_condition(scaled, L) > SQUARED
 
     @property
     def weight(self) -> float:
@@ -209,26 +236,3 @@ class Table(Stats):
         X, w = self.rows[0]
         with np.errstate(over="ignore"):
             return np.asarray(w @ (X - self.mean) ** 2)
-
-
-def completed(values: Array, axes: Array, least: float) -> tuple[Array, Array]:
-    """Directions without variance (below `least` of the largest) are any basis of what is left.
-
-    Choose one that rounding does not decide: the first columns of X, made orthogonal to all before.
-    """
-    rank = int((values > least * values[:1]).sum())
-    if rank == len(values):
-        return values, axes
-    values, axes = values.copy(), axes.copy()
-    values[rank:] = 0.0
-    column = 0
-    for i in range(rank, len(axes)):
-        norm = 0.0
-        while norm < 1e-3:
-            before = axes[:i]
-            new = -before[:, column] @ before
-            new[column] += 1.0
-            new -= (before @ new) @ before  # twice: the first time may leave rounding errors
-            norm, column = float(np.sqrt(new @ new)), column + 1
-        axes[i] = new / norm
-    return values, axes

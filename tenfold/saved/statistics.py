@@ -64,6 +64,7 @@ STATISTICS: dict[int, tuple[str, str, str]] = {
     26: ("tenfold.generative.class_sums", "ClassSums", "weight=float(k)>=0 sums=float(k,m)"),
     27: ("tenfold.generative.class_sums", "CategoryCounts", "weight=float(k)>=0 counts=float(m,c,k)>=0"),
     28: ("tenfold.generative.mixed_sums", "MixedSums", "classes=Counts(k) numbers=Spread(g,1)|none categories=CategoryCounts(k)|none"),
+    29: ("tenfold.reduce.root", "Root", "weight=float>0 center=float(m) offset=float(m) scatter=float(r,m)"),
 }
 # The array of a statistic whose shape a form gives, and the field that holds values of the training table.
 LEADING: dict[str, Callable[[Any], Any]] = {
@@ -88,10 +89,11 @@ LEADING: dict[str, Callable[[Any], Any]] = {
     "ClassSums": lambda s: s.sums,
     "CategoryCounts": lambda s: s.weight,
     "MixedSums": lambda s: s.classes.weight,
+    "Root": lambda s: s.center,
 }
 ROWS_IN = {
     "Distinct": "values", "Quantiles": "value", "Sample": "rows", "Table": "rows", "FewRows": "X", "ClassRows": "X", "Ranges": "low",
-    "Vocabulary": "letters",
+    "Vocabulary": "letters", "Root": "scatter",
 }  # fmt: skip
 NUMBER_OF_STATISTIC = {(module, name): number for number, (module, name, _) in STATISTICS.items()}
 

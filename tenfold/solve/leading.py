@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Generator
+
 import numpy as np
 
 from tenfold.core.data import Array
@@ -12,42 +14,61 @@ BESIDE = 10  # vectors beyond those that are asked for
 DEPTH = 30  # blocks of one space
 LOOK = 4  # blocks after which it is looked at whether they suffice
 SPACES = 30
+DIGITS = 1e-13  # of a vector, below which it is rounding
+
+Products = Generator[Array, Array, tuple[Array, Array, bool]]
 
 
 def leading(A: Array, k: int, seed: int = 0, tol: float = 1e-12) -> tuple[Array, Array] | None:
-    """The k eigenpairs of the largest eigenvalues of A ⪰ 0, the largest first; None where they do not settle.
+    """The k eigenpairs of the largest eigenvalues of A ⪰ 0, the largest first; None where they do not settle."""
+    spaces = krylov(len(A), k, seed, tol)
+    try:
+        Q = next(spaces)
+        while True:
+            Q = spaces.send(product(A, Q))
+    except StopIteration as done:
+        values, vectors, settled = done.value
+        return (values, vectors) if settled else None
+
+
+def krylov(n: int, k: int, seed: int, tol: float, *, beside: int = BESIDE, most: int | None = None, widest: int | None = None) -> Products:
+    """As `leading`, of any A (n, n) whose products with blocks of vectors are known: yields Q, receives A Q; and whether they settled.
 
     Block Krylov spaces [Q, A Q, A² Q, ...] and Rayleigh-Ritz, begun again with the best vectors, until each residual ‖A v − λ v‖ is at
-    most tol times the largest eigenvalue.
+    most tol times the largest eigenvalue, or after `most` products. A space has at most `widest` vectors.
     """
-    n = len(A)
-    width = min(n, k + BESIDE)
-    depth = max(1, min(DEPTH, n // width))
+    width = min(n, k + beside)
+    depth = max(1, min(DEPTH, n // width) if widest is None else min(DEPTH, n // width, widest // width))
     Q = np.linalg.qr(np.random.default_rng(seed).normal(size=(n, width)))[0]
-    R = np.zeros((width, width))
+    R, products = np.zeros((width, width)), 0
     for _ in range(SPACES):
         basis, H = np.empty((n, 0)), np.zeros((0, 0))  # A basis = basis H + what leads beyond the last block
         for j in range(depth):
             if stopping():
                 raise KeyboardInterrupt
-            basis, beyond = np.concatenate([basis, Q], axis=1), product(A, Q)
+            beyond = yield Q
+            basis, products = np.concatenate([basis, Q], axis=1), products + 1
             H = np.pad(H, (0, width))
             if j:
                 H[-width:, -2 * width : -width] = R
             for _ in range(2):  # twice is enough
                 part = product(basis.T, beyond)
                 H[:, -width:] += part
-                beyond -= product(basis, part)
+                beyond = beyond - product(basis, part)
             Q, R = np.linalg.qr(beyond)
-            if (j + 1) % LOOK and j + 1 < depth:
+            new = np.abs(np.diagonal(R)) > DIGITS * np.abs(H).max()
+            if not new.all() and j + 1 < depth:  # what A does not lead beyond is rounding, along what is there already
+                Q = np.linalg.qr(Q - product(basis, product(basis.T, Q)))[0]
+            if (j + 1) % LOOK and j + 1 < depth and products != most and new.any():
                 continue
             values, turns = np.linalg.eigh((H + H.T) / 2)
             values, turns = values[::-1][:width], turns[:, ::-1][:, :width]
             rest = R @ turns[-width:, :k]
-            if np.sqrt(np.einsum("ij,ij->j", rest, rest)).max() <= tol * max(abs(values[0]), 1e-300):
-                return values[:k], product(basis, turns[:, :k])
+            settled = np.sqrt(np.einsum("ij,ij->j", rest, rest)).max() <= tol * max(abs(values[0]), 1e-300)
+            if settled or products == most:
+                return values[:k], product(basis, turns[:, :k]), bool(settled)
         Q = product(basis, turns)
-    return None
+    return values[:k], Q[:, :k], False
 
 
 def eigenpairs(A: Array, k: int) -> tuple[Array, Array]:

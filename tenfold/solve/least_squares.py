@@ -33,13 +33,14 @@ class Triangle(Stats):
 
     @classmethod
     def of(cls, Z: Array, w: Array) -> Triangle:
-        return cls(float(w.sum()), _upper(Z * np.sqrt(w)[:, None]))
+        return cls(float(w.sum()), upper(Z * np.sqrt(w)[:, None]))
 
     def __add__(self, other: Triangle) -> Triangle:
-        return Triangle(self.weight + other.weight, _upper(np.concatenate([self.R, other.R])))
+        return Triangle(self.weight + other.weight, upper(np.concatenate([self.R, other.R])))
 
 
-def _upper(Z: Array) -> Array:
+def upper(Z: Array) -> Array:
+    """The R of Z = Q R, diagonal ≥ 0."""
     R = upper_triangle(Z)
     sign = np.where(np.diagonal(R) < 0, -1.0, 1.0)
     R[: len(sign)] *= sign[:, None]
