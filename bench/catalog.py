@@ -25,6 +25,7 @@ from . import (
     margins,
     near,
     neighbors,
+    nmf,
     online,
     prepare,
     pursuit,
@@ -43,9 +44,8 @@ from .race import race
 LINEAR = (linear, glm, sparse, pursuit, robust, local, margins, online)
 CLUSTERS = (unsupervised, hierarchy, density)
 OTHERS = (
-    *CLUSTERS, densities, near, neighbors, generative, kernel_machines, manifold, evaluate, ensemble, boosting, forest, search, features,
-    *CLUSTERS, densities, near, neighbors, generative, kernel_machines, ica, evaluate, ensemble, boosting, forest, search, features,
-    prepare, codes, text,
+    *CLUSTERS, densities, near, neighbors, generative, kernel_machines, manifold, ica, nmf, evaluate, ensemble, boosting, forest, search,
+    features, prepare, codes, text,
 )  # fmt: skip
 RACES: dict[str, Workload] = {w.name: w for module in (*LINEAR, *OTHERS) for w in module.WORKLOADS}
 

@@ -192,5 +192,6 @@ LEARNERS: dict[int, str] = {
     217: "LocallyLinearEmbedding",
     218: "FastICA",
     219: "GaussianProcessClassifier",
+    220: "NMF",
 }
 NUMBER_OF_LEARNER = {name: number for number, name in LEARNERS.items()}
