@@ -70,4 +70,34 @@ ISOMAP = Workload(
     judgement=Judgement("trust", higher=True, tolerance=1e-3),
 )
 
-WORKLOADS = (LLE, ISOMAP)
+
+def _cloud(rows: int, columns: int) -> Any:
+    def made(shrink: int) -> Data:
+        rng, n = np.random.default_rng(82), make.shrunk(rows, shrink)
+        return {"X": rng.normal(size=(n, columns)) * np.geomspace(5, 1, columns)}
+
+    return made
+
+
+def _scaled(module: str, **options: Any) -> Any:
+    def run(data: Data, meter: Meter) -> Quality:
+        model = importlib.import_module(module).MDS(**options)
+        meter.fit(model.fit, data["X"])
+        return {"stress": float(model.stress_)}
+
+    return run
+
+
+STEPS: dict[str, Any] = dict(init="random", n_init=1, max_iter=100, eps=0.0, random_state=0)
+SCALING = Workload(
+    name="mds",
+    about="metric scaling, 1.5k x 20, 100 steps from the same start",
+    make=_cloud(1_500, 20),
+    contenders=(
+        Contender("tenfold MDS", "tenfold", _scaled("tenfold", **STEPS), "tenfold"),
+        Contender("sklearn MDS", "sklearn", _scaled("sklearn.manifold", **STEPS)),
+    ),
+    judgement=Judgement("stress", higher=False, tolerance=1e-6),
+)
+
+WORKLOADS = (LLE, ISOMAP, SCALING)

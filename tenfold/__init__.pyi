@@ -156,8 +156,11 @@ from tenfold.linear.svc import LinearSVC as LinearSVC
 from tenfold.linear.svr import LinearSVR as LinearSVR
 from tenfold.linear.total import TotalLeastSquares as TotalLeastSquares
 from tenfold.linear.weighted import WeightedLeastSquares as WeightedLeastSquares
+from tenfold.manifold.classical_mds import ClassicalMDS as ClassicalMDS
 from tenfold.manifold.isomap import Isomap as Isomap
 from tenfold.manifold.locally_linear import LocallyLinearEmbedding as LocallyLinearEmbedding
+from tenfold.manifold.mds import MDS as MDS
+from tenfold.manifold.smacof import smacof as smacof
 from tenfold.near.index import NeighborIndex as NeighborIndex
 from tenfold.neighbors.around import RadiusNeighborsClassifier as RadiusNeighborsClassifier
 from tenfold.neighbors.around import RadiusNeighborsRegressor as RadiusNeighborsRegressor

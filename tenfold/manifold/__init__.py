@@ -2,6 +2,9 @@
 
 # Public name -> the module of this folder that defines it. After a new line: python tools/generate
 PUBLIC = {
+    "ClassicalMDS": "classical_mds",
     "Isomap": "isomap",
     "LocallyLinearEmbedding": "locally_linear",
+    "MDS": "mds",
+    "smacof": "smacof",
 }

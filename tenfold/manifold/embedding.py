@@ -35,6 +35,10 @@ class Embedding(Transformer, Estimator):
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Fit, and return `embedding_`: the places of these rows; those of weight 0 are placed as new ones."""
         self.fit(X, y, sample_weight)
+        return self._places_of(X, sample_weight)
+
+    def _places_of(self, X: Any, sample_weight: Any) -> Any:
+        """Of the rows of the fit that was just made."""
         absent = None if sample_weight is None else np.asarray(sample_weight).ravel() == 0
         if absent is None or not absent.any():
             return self._dressed(self.embedding_, X)

@@ -193,5 +193,7 @@ LEARNERS: dict[int, str] = {
     218: "FastICA",
     219: "GaussianProcessClassifier",
     220: "NMF",
+    221: "ClassicalMDS",
+    222: "MDS",
 }
 NUMBER_OF_LEARNER = {name: number for number, name in LEARNERS.items()}

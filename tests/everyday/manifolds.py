@@ -1,6 +1,6 @@
 import numpy as np
 from sklearn.datasets import make_swiss_roll
-from sklearn.manifold import Isomap, LocallyLinearEmbedding
+from sklearn.manifold import MDS, ClassicalMDS, Isomap, LocallyLinearEmbedding
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 
@@ -8,7 +8,11 @@ X, t = make_swiss_roll(600, random_state=0)
 lle = LocallyLinearEmbedding(n_neighbors=12, n_components=2, eigen_solver="dense").fit(X)
 iso = Isomap(n_neighbors=10).fit(X)
 along = make_pipeline(Isomap(n_neighbors=10), KNeighborsRegressor()).fit(X[:500], t[:500])
+near = MDS(n_components=2, init="classical_mds").fit(X[:150])
 result = {
+    "stress": near.stress_,
+    "mds": np.abs(near.embedding_),
+    "classical": np.abs(ClassicalMDS(n_components=2).fit_transform(X[:150])),
     "error": lle.reconstruction_error_,
     "places": np.abs(lle.embedding_),
     "new": np.abs(lle.transform(X[:5] + 0.01)),

@@ -127,6 +127,7 @@ BLOCKS: Fits = {
     "NMF of counts": lambda: tenfold.NMF(3, beta_loss=1, solver="mu", max_iter=2, tol=0).fit(SMALL * SMALL).components_,
     "NMF of sparse counts": lambda: tenfold.NMF(3, beta_loss=1, solver="mu", max_iter=2, tol=0).fit(abs(SPARSE)).components_,
     "NMF of sparse rows": lambda: tenfold.NMF(3, max_iter=2, tol=0).fit(abs(SPARSE)).components_,
+    "MDS": lambda: tenfold.MDS(metric_mds=False, eps=0.1).fit(SMALL[:40]).transform(SMALL[40:43]),
     "KernelRegressor": lambda: tenfold.KernelRegressor().fit(SMALL, SHORT).predict(SMALL[:50]),
     "in threads": lambda: tenfold.LogisticRegression(max_iter=3).fit(SMALL, FEW).coef_,
     "in threads, PCA": lambda: tenfold.PCA(3).fit(WIDE).components_,
