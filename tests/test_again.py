@@ -19,7 +19,7 @@ from small_portfolio import shrink
 import tenfold
 from tenfold.app import select as app_select
 from tenfold.app.commands import run
-from tenfold.selection import checkpoint, job
+from tenfold.selection import checkpoint, job, refine
 from tenfold.selection import race as race_module
 from tenfold.selection.race import Race
 
@@ -203,8 +203,10 @@ def test_a_finished_race_that_goes_on_stays_as_it_is(monkeypatch: pytest.MonkeyP
 
     monkeypatch.setattr(race_module, "greedy_weights", helps)
     monkeypatch.setattr(race_module, "LEAST_RACING", 2)
+    monkeypatch.setattr(refine, "LEAST_ROWS", 1000)  # one lap
     tenfold.select(pl.DataFrame({f"x{j}": X[:, j] for j in range(4)}), y, folds=5, effort="quick")
-    (race,) = seen
+    race = seen[0]
+    assert all(one is race for one in seen)
     before, done = dict(race.dropped), len(race.done)
     assert before and len(race.families) - 1 not in before
     work(race)

@@ -124,6 +124,10 @@ class Text(Silent):
     def _screened(self, kept: list[str], rows: int, seconds: float) -> list[str]:
         return [f"HEAT     on {rows:,} rows {', '.join(kept)} led, and run on all rows"]
 
+    def _refined(self, variants: int, of: list[str], seconds: float) -> list[str]:
+        lead = "which leads" if len(of) == 1 else "which lead"
+        return [f"REFINE   {counted(variants, 'variant')} of {', '.join(of)}, {lead}"] if variants else []
+
     def _interrupted(self, done: int, of: int, seconds: float, wall: bool) -> list[str]:
         if wall:
             return ["", f"WALL     the time is over at {seconds:.1f} s: the plan was cut after {done} of {of} units of work."]

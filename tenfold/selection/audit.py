@@ -96,6 +96,7 @@ def audit(race: Race, nested: bool = True) -> Audit | None:
     for o in rounds:
         inside, outside = known[part < o if in_time else part != o], known[part == o]
         table = race.held_out(int(o)) if nested else held
+        table = race.open_to(table, [k for k in folds if (k < o if in_time else k != o)] if len(folds) > 1 else folds)
         # what fails on the outer round cannot be taken in it
         table = replace(table, outputs=np.where(held.usable(outside)[:, None, None], table.outputs, np.nan))
         choice = choose(race.settings, table, inside)

@@ -38,7 +38,7 @@ def place_facts(place: Place, race: Race, guesses: dict[str, float]) -> dict[str
     fits = sum(1 for one, _ in race.done if one == number)
     held, rows = race.held_out(), np.flatnonzero(np.isin(race.fold, folds))
     known = bool(np.isfinite(place.score))
-    gone = not known and number in race.dropped and family.title not in race.failures
+    gone = not known and number in race.gone and family.title not in race.failures
     heard = best_heard(race, number) if gone else race.scores[judge.name][place.setting]
     scores = {judge.name: float(np.nanmean(heard)) if gone else place.score}
     if known and family.is_guess:
@@ -71,7 +71,8 @@ def best_heard(race: Race, number: int) -> Array:
 
 def trace(race: Race) -> list[dict[str, Any]]:
     """The race as it went: of each family the score of its best setting by fold, and the fold after which it was dropped."""
+    gone = race.gone
     return [
-        dict(family=family.title, scores=best_heard(race, number).tolist(), dropped=race.dropped.get(number))
+        dict(family=family.title, scores=best_heard(race, number).tolist(), dropped=gone.get(number))
         for number, family in enumerate(race.families)
     ]

@@ -19,6 +19,7 @@ class Family:
     values: tuple[float, ...] = ()
     shown: str = ""  # how the setting is called on the board
     leaves: int = 0  # of trees: how many it may have, in each round where it has rounds
+    refines: str = ""  # the title of the family that it is a variant of
 
     @property
     def is_guess(self) -> bool:

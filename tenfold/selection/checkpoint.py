@@ -11,6 +11,7 @@ import io
 import json
 import time
 import zipfile
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +19,11 @@ import numpy as np
 
 from tenfold.core.errors import BadFile
 from tenfold.saved.writing import replacing
+from tenfold.selection.candidates import Family
 from tenfold.selection.race import Race
 
 EVERY = 5.0  # seconds between two writings
+OTHER = "of another table, or of another version: start again with tenfold select"
 ARRAYS = ("outputs", "seconds")
 Facts = dict[str, Any]
 
@@ -78,21 +81,32 @@ class Checkpoint:
         """The titles of the families that run on all rows, where that is known."""
         return self.state["facts"]["families"] if self.state else None
 
-    def restore(self, race: Race) -> None:
-        """Bring a fresh race to where the earlier one was."""
+    def restore(self, race: Race, variants: Callable[[], Sequence[Family]]) -> None:
+        """Bring a fresh race to where the earlier one was. variants: those of a second lap, by what the first one has shown."""
         if not self.state:
             return
-        facts, arrays = self.state["facts"], self.state["arrays"]
+        titles = self.state["facts"]["families"]
+        self._fill(race, titles)
+        if len(titles) > len(race.families):
+            race.enter(variants())
+            self._fill(race, titles)
+        if titles != [family.title for family in race.families]:
+            raise BadFile(f"{self.path} is {OTHER}")
+
+    def _fill(self, race: Race, titles: list[str]) -> None:
+        """What is known of the families that the race has so far, which are the first of those that were kept."""
+        facts, arrays, count = self.state["facts"], self.state["arrays"], len(race.families)
         wanted = {name: getattr(race, name) for name in ARRAYS} | {f"score {name}": one for name, one in race.scores.items()}
         wanted |= {f"inner {o}": one for o, one in enumerate(race.inner)}
-        titles = [family.title for family in race.families]
-        same = set(wanted) == set(arrays) and all(arrays[name].shape == one.shape for name, one in wanted.items())
-        if not same or facts["families"] != titles or facts["fold"] != _digest(race.fold):
-            raise BadFile(f"{self.path} is of another table, or of another version: start again with tenfold select")
+        same = set(wanted) == set(arrays) and all(
+            arrays[name].shape[1:] == one.shape[1:] and len(arrays[name]) >= len(one) for name, one in wanted.items()
+        )
+        if not same or titles[:count] != [family.title for family in race.families] or facts["fold"] != _digest(race.fold):
+            raise BadFile(f"{self.path} is {OTHER}")
         for name, one in wanted.items():
-            one[...] = arrays[name]
-        race.done = [(int(number), tuple(int(k) for k in held)) for number, held in facts["done"]]
-        race.dropped = {int(number): int(after) for number, after in facts["dropped"]}
+            one[...] = arrays[name][: len(one)]
+        race.done = [(int(number), tuple(int(k) for k in held)) for number, held in facts["done"] if number < count]
+        race.dropped = {int(number): int(after) for number, after in facts["dropped"] if number < count}
         race.failures, race.warned = dict(facts["failures"]), dict(facts["warned"])
 
 

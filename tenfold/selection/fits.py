@@ -53,6 +53,11 @@ class Fits:
         self.prepared, self.lock = Prepared(rows, first), threading.Lock()
         self.sets = [self._training_sets(family) for family in families]
 
+    def enter(self, more: list[Family]) -> None:
+        """Families that come later; those that take the columns as they are only where one of the first does."""
+        self.families = [*self.families, *more]
+        self.sets += [self._training_sets(family) for family in more]
+
     def unit(self, number: int, held: Held) -> Unit:
         """Fit a family without these folds, and hear what it says of their rows."""
         family, began, unit = self.families[number], time.perf_counter(), Unit()

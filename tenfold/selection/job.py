@@ -6,7 +6,7 @@ import hashlib
 import platform
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
@@ -117,10 +117,10 @@ class Job:
         judges, texts = looked.judges(division.fold), looked.read_texts(division.fold)
         labels, names = task.classes if task.kind == "classes" else None, looked.coder.names_out()
         everything = Rows(X, task.codes, division, looked.table, names, weight, labels, texts)
-        families: list[Family] = list(plan.families)
+        families = list(plan.families)
 
-        def race_of(families: list[Family]) -> Race:
-            return Race(everything, families, judges, costs=decisions.costs, pairs=plan.nested)
+        def race_of(families: Sequence[Family]) -> Race:
+            return Race(everything, list(families), judges, costs=decisions.costs, pairs=plan.nested)
 
         race = race_of(families)
         self.emit(
@@ -148,9 +148,12 @@ class Job:
                 families = [family for family in families if family.title in known]
                 self.emit("screened", kept=[family.title for family in families[1:]], rows=len(rows), seconds=self._gone())
                 race = race_of(families)
+            tick = partial(self._tick, race=race)
             if self.checkpoint is not None:
-                self.checkpoint.restore(race)
-            race.run(partial(self._tick, race=race), most=self.units)
+                self.checkpoint.restore(race, lambda: plan.variants(families, race.leaders()))
+            race.run(tick, singles=race.K, most=self.units)
+            self._refine(race, lambda: plan.variants(families, race.leaders()))
+            race.run(tick, most=self.units)
         self.interrupted, self.cut = wall.interrupted, wall.cut
         if self.interrupted or self.cut:
             self._stopped(race)
@@ -158,6 +161,15 @@ class Job:
         if heat is not None and not race.done and some.n_classes == task.n_classes:
             return heat, some  # rather a model of some rows than none
         return race, task
+
+    def _refine(self, race: Race, variants: Callable[[], Sequence[Family]]) -> None:
+        """Let variants of the leaders into a second lap, once the first is complete; a race that goes on may have them already."""
+        if len(race.complete_folds) < race.K or (self.units is not None and len(race.done) >= self.units):
+            return
+        if len(race.families) == race.first:
+            race.enter(variants())
+        more = race.families[race.first :]
+        self.emit("refined", variants=len(more), of=list(dict.fromkeys(family.refines for family in more)), seconds=self._gone())
 
     def _stopped(self, race: Race) -> None:
         """Keep what is complete, and say so."""

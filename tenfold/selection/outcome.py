@@ -100,7 +100,8 @@ class Outcome:
     @property
     def board(self) -> list[dict[str, Any]]:
         guesses = {} if self.audit is None else self.guesses
-        return [place_facts(place, self.race, guesses) for place in self.choice.places]
+        idle = self.race.idle  # of a second lap that was cut short
+        return [place_facts(place, self.race, guesses) for place in self.choice.places if place.setting not in idle]
 
     def estimates_of(self, prefer: str) -> dict[str, Estimate]:
         """What a model is worth on new rows; of the guess its own cross-validation."""
@@ -275,6 +276,6 @@ def decide(race: Race, task: Task, judge: Score, prefer: str = "best", decisions
     if not np.delete(usable, guess).any() and race.failures:  # and not stopped before any of them ran
         reasons = "; ".join(f"{title}: {reason}" for title, reason in race.failures.items())
         raise NothingFitted(f"no learner could be fitted ({reasons})")
-    choice = choose(race.settings, held, rows)
+    choice = choose(race.settings, race.open_to(held, folds), rows)
     nothing = Mix({guess: 1.0})
     return Outcome(race, task, judge, prefer, choice, audit(race), None, None, guess, nothing, decisions).preferring(prefer)

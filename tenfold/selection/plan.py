@@ -13,7 +13,8 @@ from tenfold.selection.entries import Entry, Shape
 from tenfold.selection.folds import count_folds
 from tenfold.selection.monotone import obeying
 from tenfold.selection.portfolio import portfolio
-from tenfold.selection.race import FINALISTS
+from tenfold.selection.refine import affordable_variants
+from tenfold.selection.standing import FINALISTS
 
 # Seconds of one core, by the cost model of the portfolio: the plan is cut there, whatever the clock says.
 BUDGET = {"quick": 6.0, "normal": 35.0, "thorough": 600.0}  # for tables of up to so many cells;
@@ -34,6 +35,7 @@ class Plan:
     families: list[Entry]  # the guess first
     nested: bool
     screened: int | None  # rows of a first heat, None without one
+    shape: Shape
     budget: float  # seconds of one core
 
     @classmethod
@@ -60,7 +62,7 @@ class Plan:
         budget -= min(shape.reading * readings(K, nested), budget / 2)
         if long:
             share = min(1.0, SCREENED / rows)
-            return cls(K, affordable(entries, HEAT * budget / share, 1), False, SCREENED, budget)
+            return cls(K, affordable(entries, HEAT * budget / share, 1), False, SCREENED, shape, budget)
         few = affordable(entries, budget, K, nested)
         if nested and len(few) < len(entries) and (rows > SURELY_NESTED or len(few) <= ENOUGH):
             more = affordable(entries, budget, K)
@@ -68,7 +70,7 @@ class Plan:
                 few, nested = more, False
         if folds is None and K > FEW_FOLDS and sum(one.seconds for one in few) * K > 2 * budget:
             K, nested = FEW_FOLDS, False
-        return cls(K, few, nested, None, budget)
+        return cls(K, few, nested, None, shape, budget)
 
     def sample(self, rows: int, seed: int) -> Array:
         """Rows of the first heat."""
@@ -86,6 +88,21 @@ class Plan:
         return taken
 
 
+    def variants(self, families: Sequence[Entry], leaders: Sequence[int]) -> list[Entry]:
+        """Of the families that run on all rows, variants of the leading ones: as many as the budget has room for besides."""
+        budget = self.budget if self.screened is None else (1 - HEAT) * self.budget
+        left = budget - cost_of([one.seconds for one in families], self.folds, self.nested)
+        pairs = self.folds * (self.folds - 1) / 2 if self.nested else 0.0
+        fits = self.folds + pairs / 2  # about half of them run on pairs too
+        return affordable_variants([families[number] for number in leaders], self.shape, fits, left)
+
+
+def cost_of(seconds: Sequence[float], folds: int, nested: bool) -> float:
+    """Seconds of one core that families take on single folds and, where the choice is nested, the longest of them on pairs."""
+    longest = sorted(seconds, reverse=True)[:FINALISTS]
+    return sum(seconds) * folds + (sum(longest) * folds * (folds - 1) / 2 if nested else 0.0)
+
+
 def readings(folds: int, nested: bool) -> int:
     """How often what texts say is learned: from all rows, without each fold and each two, where pairs are left out also each three."""
     return sum(math.comb(folds, out) for out in range(4 if nested else 3))
@@ -96,8 +113,7 @@ def affordable(entries: list[Entry], budget: float, folds: int, nested: bool = F
     the order of the portfolio; two families in any case, the cheapest."""
     taken, spent = set[int](), list[float]()
     for number, entry in enumerate(entries):
-        costs = sorted([*spent, entry.seconds], reverse=True)
-        whole = sum(costs) * folds + (sum(costs[:FINALISTS]) * folds * (folds - 1) / 2 if nested else 0.0)
+        whole = cost_of([*spent, entry.seconds], folds, nested)
         if (number <= LEAST_FAMILIES and entry.seconds * folds <= budget / 2) or whole <= budget:
             taken.add(number)
             spent.append(entry.seconds)

@@ -5,6 +5,9 @@
     pairs     each two folds are left out together, for the finalists. Without folds i and o a model is heard on fold i inside the round
               that leaves out o (`inner[o]`), and on fold o inside the round of i: the choice is made again without looking at a fold
 
+Variants of the families that lead by the singles may run them too, in a second lap (`refine`). A choice knows of a variant only where
+the family that it refines leads by the folds that this choice looks at.
+
 So K(K + 1)/2 training sets at most give the choice and its nested estimate. Learners of one pass are summed up fold by fold, once, and
 solved from merged sums (`evaluate.validate.training_sets`).
 """
@@ -14,7 +17,7 @@ from __future__ import annotations
 import threading
 import warnings
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import pairwise
 
 import numpy as np
@@ -29,10 +32,10 @@ from tenfold.selection.ensemble import greedy_weights
 from tenfold.selection.fits import Fits, Unit
 from tenfold.selection.held_out import HeldOut
 from tenfold.selection.rows import Rows
+from tenfold.selection.standing import FINALISTS, REFINED, Standing
 from tenfold.table.reading import pl
 
 MOST_KEPT = 2**28  # bytes of held-out outputs that are kept with all their digits
-FINALISTS = 8  # families that also run on pairs of folds
 SIDE_BY_SIDE = 2_000_000  # cells of a table, up to which several families are fitted at once; larger ones have work for all threads
 FEW_ROWS = 2_000  # up to which they are fitted at once however many columns there are: threads divide rows
 LEAST_RACING = 5  # families are dropped down to no fewer,
@@ -49,7 +52,7 @@ def held_out_table(settings: int, rows: int, width: int) -> Array:
     return np.full(shape, np.nan, np.float64 if 8 * settings * rows * width <= MOST_KEPT else np.float32)
 
 
-class Race:
+class Race(Standing):
     """Outputs of all settings for rows they have not seen, filled unit by unit: a unit is one family on one training set."""
 
     def __init__(
@@ -60,6 +63,7 @@ class Race:
         self.X, self.y, self.weight, self.frame = rows.X, rows.y, rows.weight, rows.frame
         self.division, self.fold, self.ordered = rows.division, rows.division.fold, rows.division.ordered
         self.K, self.texts = rows.division.folds, rows.texts
+        self.first = len(families)  # of the first lap
         self.filled: Held | None = None  # the training set that the columns of texts are filled for
         self.settings: list[Setting] = settings_of(families)
         self.places = _places(families)
@@ -79,6 +83,16 @@ class Race:
         """The same race of some of the rows, by the first judge alone."""
         return Race(self.rows.some(rows), self.families, self.judges[:1], costs=self.costs)
 
+    def enter(self, more: Sequence[Family]) -> None:
+        """A second lap, of variants: they run the single folds behind the families that are there, and pairs with them."""
+        self.families = [*self.families, *more]
+        self.settings, self.places = settings_of(self.families), _places(self.families)
+        self.fits.enter(list(more))
+        count = len(self.settings) - len(self.outputs)
+        self.outputs, *self.inner = (_longer(one, count) for one in (self.outputs, *self.inner))
+        self.scores = {name: _longer(one, count) for name, one in self.scores.items()}
+        self.seconds = np.concatenate([self.seconds, np.zeros(len(more))])
+
     # --- what is to do ---
 
     def training_sets(self) -> list[Held]:
@@ -86,20 +100,26 @@ class Race:
         singles: list[Held] = [(k,) for k in range(self.K)]
         return singles + ([(i, o) for i in range(self.K) for o in range(i + 1, self.K)] if self.pairs else [])
 
+    def stages(self) -> list[tuple[range, Held]]:
+        """Which families run without which folds, in this order: the first lap, the second one, pairs."""
+        sets, all_of_them = self.training_sets(), range(len(self.families))
+        laps = [range(self.first), *([range(self.first, len(self.families))] if len(self.families) > self.first else [])]
+        return [(lap, held) for lap in laps for held in sets[: self.K]] + [(all_of_them, held) for held in sets[self.K :]]
+
     def run(
         self, tick: Callable[[int, int], None] = lambda done, of: None, singles: int | None = None, most: int | None = None
     ) -> None:
         """Do all units that are still to do, of so many single folds, or so many units, if given; `tick` gets how many are done, and how
         many there are as far as is known."""
         ready = set(self.done)
-        for held in self.training_sets()[:singles]:
-            waiting = [number for number in self._entered(held) if (number, held) not in ready]
+        for lap, held in self.stages()[:singles]:
+            waiting = [number for number in self._entered(held) if number in lap and (number, held) not in ready]
             left = len(waiting) if most is None else most - len(self.done)
             self._side_by_side(waiting[:left], held, tick)
             if left < len(waiting):
                 return
             if len(held) == 1:
-                self._drop(held[0])
+                self._drop(held[0], lap)
 
     def _side_by_side(self, numbers: list[int], held: Held, tick: Callable[[int, int], None]) -> None:
         """Units of one training set, on all threads where the table is small. They count in their order, whoever is ready first: a run that
@@ -163,12 +183,15 @@ class Race:
     def units(self) -> int:
         """The units of the whole race, if nobody else is dropped."""
         racing = len(self.families) - len(self.dropped)
-        singles = sum(1 for _, held in self.done if len(held) == 1)
-        later = racing * (self.K - len({held for _, held in self.done if len(held) == 1}))
+        singles = later = 0
+        for lap in {lap for lap, _ in self.stages() if len(lap) < len(self.families) or lap.stop == self.first}:
+            ran = [held for number, held in self.done if len(held) == 1 and number in lap]
+            singles += len(ran)
+            later += sum(number not in self.dropped for number in lap) * (self.K - len(set(ran)))
         heard = len({held for _, held in self.done if len(held) == 2})
         pairs = sum(1 for _, held in self.done if len(held) == 2)
         left = self.K * (self.K - 1) // 2 - heard if self.pairs else 0
-        return singles + later + pairs + left * min(racing, FINALISTS + 1)
+        return singles + later + pairs + left * min(racing, FINALISTS + 1 + min(REFINED, len(self.families) - self.first))
 
     def _entered(self, held: Held) -> Iterator[int]:
         """The families that are fitted without these folds: on pairs only those that lead in one of both rounds, and the guess."""
@@ -177,37 +200,18 @@ class Race:
             if number not in self.dropped and (wanted is None or number in wanted):
                 yield number
 
-    def finalists(self, without: int | None = None) -> set[int]:
-        """The guess, and the families that lead by the folds but this one."""
-        return {f for f, family in enumerate(self.families) if family.is_guess} | set(self.order(without)[:FINALISTS])
-
-    def order(self, without: int | None = None) -> list[int]:
-        """The families but the guess, best first by the folds but this one."""
-        gained = self._gained([k for k in self.complete_folds if k != without])
-        return sorted((f for f in gained if not self.families[f].is_guess), key=lambda f: -gained[f])
-
-    def _gained(self, folds: list[int]) -> dict[int, float]:
-        """By family that is still in the race, the best mean score of its settings, greater is better; nothing of those that failed."""
-        judge, found = self.judges[0], dict[int, float]()
-        for number, where in enumerate(self.places):
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", RuntimeWarning)  # a family that failed has no mean
-                mean = np.nanmax((judge.sign * self.scores[judge.name][where][:, folds]).mean(axis=1), initial=-np.inf)
-            if number not in self.dropped and np.isfinite(mean):
-                found[number] = float(mean)
-        return found
-
-    def _drop(self, after: int) -> None:
-        """From the second fold on families that failed, and those that have no chance: their mean is worse than the leader's worst
-        fold, worse than the leader's by far more than luck on so many rows, and an ensemble of all does without them. Those that follow
-        from merged sums cost nothing, and stay."""
-        self.dropped = {number: fold for number, fold in self.dropped.items() if fold < after}  # a race that goes on decides as before
+    def _drop(self, after: int, lap: range) -> None:
+        """From the second fold on, of a lap, families that failed, and those that have no chance: their mean is worse than the leader's
+        worst fold, worse than the leader's by far more than luck on so many rows, and an ensemble of all does without them. Those that
+        follow from merged sums cost nothing, and stay."""
+        # a race that goes on decides as before
+        self.dropped = {number: fold for number, fold in self.dropped.items() if fold < after or number not in lap}
         judge, folds = self.judges[0], [k for k in self.complete_folds if k <= after]
         if len(folds) < 2:
             return
-        gained = self._gained(folds)
-        for number, family in enumerate(self.families):
-            if number not in self.dropped and number not in gained and not family.is_guess:
+        gained = {number: gain for number, gain in self._gained(folds).items() if number < lap.stop}
+        for number in lap:
+            if number not in self.dropped and number not in gained and not self.families[number].is_guess:
                 self.dropped[number] = after
         order = sorted((f for f in gained if not self.families[f].is_guess), key=lambda f: -gained[f])
         rows = np.flatnonzero(np.isin(self.fold, folds))
@@ -217,30 +221,14 @@ class Race:
         worst = float((judge.sign * self.scores[judge.name][leader, folds]).min())
         helps = greedy_weights(held, [self._leading(number, folds) for number in order], rows)
         for number in order[LEAST_RACING:]:
-            if self._leading(number, folds) in helps:
+            if number not in lap or self._leading(number, folds) in helps:
                 continue
             if gained[number] < worst and self.fits.sets[number].solve is None:
                 behind, error = held.behind(self.outputs[leader, rows], self.outputs[self._leading(number, folds), rows], rows)
                 if behind > HOPELESS * error:
                     self.dropped[number] = after
 
-    def _leading(self, number: int, folds: list[int]) -> int:
-        """The best setting of a family by these folds."""
-        where = self.places[number]
-        mean = (self.judges[0].sign * self.scores[self.judges[0].name][where][:, folds]).mean(axis=1)
-        return where[int(np.nanargmax(mean))]
-
     # --- what is done ---
-
-    @property
-    def complete_folds(self) -> list[int]:
-        """Folds that all families have run that had not been dropped before; of a first fold that was cut short, who ran it counts."""
-        ran = {held[0]: set[int]() for _, held in self.done if len(held) == 1}
-        for number, held in self.done:
-            if len(held) == 1:
-                ran[held[0]].add(number)
-        full = [k for k in sorted(ran) if all(f in ran[k] or self.dropped.get(f, self.K) < k for f in range(len(self.families)))]
-        return full or sorted(ran)[:1]
 
     @property
     def complete_rounds(self) -> list[int]:
@@ -265,6 +253,11 @@ class Race:
         outputs = self.outputs if outer is None else self.inner[outer]
         known = self.weight, self.division.units, self.costs
         return HeldOut(outputs, self.y, self.fold, self.judges[0], self.classes, self.rows.labels, *known)
+
+
+def _longer(table: Array, count: int) -> Array:
+    """With so many settings more, of which nothing is known yet."""
+    return np.concatenate([table, np.full((count, *table.shape[1:]), np.nan, table.dtype)])
 
 
 def _places(families: list[Family]) -> list[list[int]]:

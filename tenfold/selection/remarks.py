@@ -22,9 +22,9 @@ Facts = dict[str, Any]
 def tried(race: Race, judge: Score) -> list[Facts]:
     """Every setting: its mean score over the folds that it ran, the error of that, and seconds of a fit of its family; best first."""
     fits = np.bincount([number for number, _ in race.done], minlength=len(race.families))
-    lines = []
+    lines, left = [], race.gone
     for number, (family, where) in enumerate(zip(race.families, race.places, strict=True)):
-        gone = race.dropped.get(number)
+        gone = left.get(number)
         state = "failed" if family.title in race.failures else "" if gone is None else f"dropped after fold {gone + 1}"
         for c in where:
             heard = race.scores[judge.name][c]

@@ -64,10 +64,11 @@ def boosted(shape: Shape) -> list[Entry]:
     if shape.rows < LEAST_TREE_ROWS:
         return []
     more = COUNTED if not shape.classes and shape.skewed and shape.lowest >= 0 else []
-    return [_boost(shape, *one) for one in (*BOOSTED, *more)]
+    return [boost(shape, *one) for one in (*BOOSTED, *more)]
 
 
-def _boost(shape: Shape, title: str, leaves: int, rate: float, options: dict[str, Any]) -> Entry:
+def boost(shape: Shape, title: str, leaves: int, rate: float, options: dict[str, Any]) -> Entry:
+    """Boosting with trees of so many leaves, and its rounds."""
     make = tenfold.HistGradientBoostingClassifier if shape.classes else tenfold.HistGradientBoostingRegressor
     bins = FEW_BINS if shape.columns > WIDE and shape.rows <= SHORT else BINS
     learner = make(early_stopping=False, max_leaf_nodes=leaves, learning_rate=rate, max_bins=bins, random_state=0, **options)
