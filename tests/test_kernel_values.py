@@ -106,6 +106,10 @@ def test_what_is_no_kernel_is_told_why() -> None:
     assert not found and "eigenvalue" in str(found)
     np.testing.assert_allclose(found.vector @ distance(X) @ found.vector, found.smallest, rtol=1e-9)
     assert "not symmetric" in str(kernels.mercer_check(lambda A, B: A @ np.triu(np.ones((3, 3))) @ B.T, X))
+    by_rows = kernels.mercer_check(lambda x, y: float(np.linalg.norm(x - y)), X)  # a function of two rows
+    np.testing.assert_allclose([by_rows.smallest, by_rows.largest], [found.smallest, found.largest], rtol=1e-9, atol=0)
+    with pytest.raises(tenfold.BadInput, match="neither two rows"):
+        kernels.mercer_check(lambda x: x, X)
     assert "no number" in str(kernels.mercer_check(np.array([[1.0, np.nan], [np.nan, 1.0]]), None))
 
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from tenfold.core.errors import BadInput
-from tenfold.kernels.kernel import Array
+from tenfold.kernels.kernel import Array, Kernel
 
 
 @dataclass(frozen=True)
@@ -32,10 +32,14 @@ class MercerCheck:
 def mercer_check(kernel: Any, X: Any, *, tol: float = 1e-10) -> MercerCheck:
     """Whether K of these rows is symmetric and positive semidefinite, as that of a kernel is for all sets of rows (Mercer 1909).
 
-    kernel    a kernel, any function of two tables of rows, or a matrix in its place (then X is None)
+    kernel    a kernel, any function of two rows or of two tables of rows, or a matrix in its place (then X is None)
     tol       share of the largest eigenvalue that is taken for rounding
+
+    >>> from tenfold.kernels import mercer_check
+    >>> str(mercer_check(lambda x, y: -abs(x - y), [0.0, 1.0, 3.0])).partition(":")[0]
+    'not positive semidefinite'
     """
-    K = np.asarray(kernel if X is None else kernel(X, X) if not hasattr(kernel, "diag") else kernel(X), dtype=np.float64)
+    K = np.asarray(kernel if X is None else _of_pairs(kernel, X), dtype=np.float64)
     if K.ndim != 2 or K.shape[0] != K.shape[1] or not len(K):
         raise BadInput(f"mercer_check: the kernel gives values of shape {K.shape}, which is no square table of pairs")
     if not np.isfinite(K).all():
@@ -59,3 +63,19 @@ def mercer_check(kernel: Any, X: Any, *, tol: float = 1e-10) -> MercerCheck:
         )
     words = f"symmetric and positive semidefinite on these {len(K)} rows: eigenvalues from {low:.3g} to {high:.3g}"
     return MercerCheck(True, words, *found)
+
+
+def _of_pairs(kernel: Any, X: Any) -> Any:
+    """The values of all pairs of rows. A function is one of tables if it gives such a table, else of two rows."""
+    if isinstance(kernel, Kernel):
+        return kernel(X)
+    reason: Exception | None = None
+    try:
+        if np.shape(found := kernel(X, X)) == (len(X), len(X)):
+            return found
+    except Exception as failure:  # whatever a function of two rows does with two tables
+        reason = failure
+    try:
+        return [[float(kernel(x, y)) for y in X] for x in X]
+    except Exception as failure:
+        raise BadInput(f"mercer_check: the function takes neither two rows ({failure}) nor two tables of them: see FunctionKernel") from reason
