@@ -78,4 +78,5 @@ def _of_pairs(kernel: Any, X: Any) -> Any:
     try:
         return [[float(kernel(x, y)) for y in X] for x in X]
     except Exception as failure:
-        raise BadInput(f"mercer_check: the function takes neither two rows ({failure}) nor two tables of them: see FunctionKernel") from reason
+        message = f"mercer_check: the function takes neither two rows ({failure}) nor two tables of them: see FunctionKernel"
+        raise BadInput(message) from reason
