@@ -21,6 +21,7 @@ from . import (
     large_csv,
     linear,
     local,
+    machines,
     manifold,
     margins,
     near,
@@ -44,8 +45,8 @@ from .race import race
 LINEAR = (linear, glm, sparse, pursuit, robust, local, margins, online)
 CLUSTERS = (unsupervised, hierarchy, density)
 OTHERS = (
-    *CLUSTERS, densities, near, neighbors, generative, kernel_machines, manifold, ica, nmf, evaluate, ensemble, boosting, forest, search,
-    features, prepare, codes, text,
+    *CLUSTERS, densities, near, neighbors, generative, kernel_machines, machines, manifold, ica, nmf, evaluate, ensemble, boosting, forest,
+    search, features, prepare, codes, text,
 )  # fmt: skip
 RACES: dict[str, Workload] = {w.name: w for module in (*LINEAR, *OTHERS) for w in module.WORKLOADS}
 

@@ -120,6 +120,8 @@ from tenfold.kernel_machines.landmarks import Nystroem as Nystroem
 from tenfold.kernel_machines.landmarks import RBFSampler as RBFSampler
 from tenfold.kernel_machines.pca import KernelPCA as KernelPCA
 from tenfold.kernel_machines.ridge import KernelRidge as KernelRidge
+from tenfold.kernel_machines.svc import SVC as SVC
+from tenfold.kernel_machines.svr import SVR as SVR
 from tenfold.linear.bayesian import BayesianRidge as BayesianRidge
 from tenfold.linear.bayesian_logistic import BayesianLogisticRegression as BayesianLogisticRegression
 from tenfold.linear.deviations import LeastAbsoluteDeviations as LeastAbsoluteDeviations

@@ -146,6 +146,8 @@ def parameters_are_those_of_scikit_learn(name: str) -> None:
     ours = inspect.signature(LEARNERS[name]).parameters
     assert set(theirs) <= set(ours), f"missing: {set(theirs) - set(ours)}"
     for parameter in theirs.values():
+        if parameter.name == "probability":  # theirs is about to go
+            continue
         assert ours[parameter.name].default == parameter.default or (
             ours[parameter.name].default != ours[parameter.name].default and parameter.default != parameter.default
             if parameter.name not in ("dtype", "score_func")  # by name, as a file cannot hold a type or a function

@@ -46,12 +46,15 @@ UNKNOWN.append(("GaussianProcessRegressor", "check_sample_weight_equivalence_on_
 # Rows of these checks that have no neighbour within the default radius are refused, as there.
 ALONE = [("RadiusNeighborsClassifier", check) for check in COPIES]
 
+# A gap of the default tolerance is closed in more than one way; with a small one the law of copies holds (tests/test_laws.py).
+LOOSE = [(name, check) for name in ("SVC", "SVR") for check in COPIES]
+
 
 def excused(learner: Any, check: str) -> bool:
     """The check on other array libraries runs in its own process, below."""
     return (
         check == "check_array_api_input"
-        or (type(learner).__name__, check) in UNKNOWN + ALONE
+        or (type(learner).__name__, check) in UNKNOWN + ALONE + LOOSE
         or ("weight_is_copies" in learner.exempt and check in COPIES)
         or (learner.role == "clusterer" and "row_order" in learner.exempt and check in COPIES)  # copies come in another order
         or (hasattr(learner, "steps") and check == FITS_ITS_STEPS)

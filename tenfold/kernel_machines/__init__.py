@@ -8,4 +8,6 @@ PUBLIC = {
     "KernelRidge": "ridge",
     "Nystroem": "landmarks",
     "RBFSampler": "landmarks",
+    "SVC": "svc",
+    "SVR": "svr",
 }

@@ -195,5 +195,7 @@ LEARNERS: dict[int, str] = {
     220: "NMF",
     221: "ClassicalMDS",
     222: "MDS",
+    223: "SVC",
+    224: "SVR",
 }
 NUMBER_OF_LEARNER = {name: number for number, name in LEARNERS.items()}

@@ -293,6 +293,14 @@ SUMMATION: Fits = {
     "many columns": lambda: tenfold.KernelDensity(bandwidth=5.0).fit(WIDE[:100]).score_samples(WIDE[:50]),
 }
 
+MACHINES: Fits = {
+    "SVC": lambda: tenfold.SVC(probability=True).fit(SMALL, FEW, sample_weight=WEIGHTS).predict_proba(SMALL),
+    "SVC, working sets, in threads": lambda: tenfold.SVC().fit(X[:1500], LABEL[:1500]).decision_function(SMALL),
+    "SVC, polynomial": lambda: tenfold.SVC(kernel="poly", tol=1e-8).fit(SMALL, TWO).dual_coef_,
+    "SVR": lambda: tenfold.SVR().fit(SMALL, SHORT).predict(SMALL),
+    "SVR, sparse rows": lambda: tenfold.SVR(kernel="sigmoid", gamma=0.01).fit(SPARSE, SHORT).predict(SPARSE),
+}
+
 FITS: dict[str, Fits] = {
     "blocks": BLOCKS,
     "evaluation": EVALUATION,
@@ -304,4 +312,5 @@ FITS: dict[str, Fits] = {
     "linkage": LINKAGE,
     "density": DENSITY,
     "summation": SUMMATION,
+    "machines": MACHINES,
 }
