@@ -120,6 +120,7 @@ from tenfold.kernel_machines.landmarks import Nystroem as Nystroem
 from tenfold.kernel_machines.landmarks import RBFSampler as RBFSampler
 from tenfold.kernel_machines.pca import KernelPCA as KernelPCA
 from tenfold.kernel_machines.ridge import KernelRidge as KernelRidge
+from tenfold.kernel_machines.sparse_process import SparseGaussianProcessRegressor as SparseGaussianProcessRegressor
 from tenfold.kernel_machines.svc import SVC as SVC
 from tenfold.kernel_machines.svr import SVR as SVR
 from tenfold.linear.bayesian import BayesianRidge as BayesianRidge

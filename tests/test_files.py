@@ -210,6 +210,7 @@ def check_training_rows(case: tuple[str, int, int], tmp_path: Path) -> None:
         case[0] in ("KernelDensity", "KernelRegressor", "KernelRidge", "GaussianProcessRegressor", "Nystroem", "KernelPCA")
         or case[0] in ("Isomap", "LocallyLinearEmbedding", "ClassicalMDS", "MDS", "TSNE")
         or case[0] in ("GaussianProcessClassifier", "SVC", "SVR", "NuSVC", "NuSVR", "OneClassSVM")
+        or case[0] == "SparseGaussianProcessRegressor"
         or case[0] in ("KMedoids", "DBSCAN", "HDBSCAN", "KNNImputer", "RankTransformer")
         or case[0] in ("CountVectorizer", "TfidfVectorizer")
         or (case[0] == "AgglomerativeClustering" and hasattr(model, "rows_"))

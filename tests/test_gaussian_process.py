@@ -112,6 +112,13 @@ def test_bad_parameters_are_told() -> None:
         tenfold.GaussianProcessRegressor(kernels.DotProduct(), alpha=0.0, optimizer=None).fit(X, y)
     with pytest.raises(BadParameter, match="must be a kernel of"):
         tenfold.GaussianProcessRegressor("rbf").fit(X, y)
+    for length in (0.0, np.inf, -1.0):
+        with pytest.raises(BadParameter, match="must be numbers above 0, and finite"):
+            tenfold.GaussianProcessRegressor(kernels.RBF(length)).fit(X, y)
+    with pytest.raises(np.linalg.LinAlgError, match="positive definite"):
+        tenfold.GaussianProcessRegressor(alpha=0.0, optimizer=None).fit(np.vstack([X, X]), np.concatenate([y, y]))
+    with pytest.raises(np.linalg.LinAlgError, match="positive definite"):
+        tenfold.GaussianProcessRegressor(kernels.FunctionKernel(lambda a, b: -float(a @ b)), alpha=0.1).fit(X, y)
     with pytest.raises(BadParameter, match="same number of entries"):
         tenfold.GaussianProcessRegressor(alpha=np.ones(3)).fit(X, y)
     with pytest.raises(BadParameter, match="one at a time"):

@@ -91,6 +91,12 @@ def test_bad_kernels_are_told() -> None:
         tenfold.KernelRidge(kernel="rfb").fit(X, y)
     with pytest.raises(BadParameter, match="a name, a kernel or a function"):
         tenfold.KernelRidge(kernel=3).fit(X, y)
+    with pytest.raises(BadParameter, match="gamma=inf"):
+        tenfold.KernelRidge(kernel="rbf", gamma=np.inf).fit(X, y)
+    flat = tenfold.KernelRidge(kernel="rbf", gamma=0.0).fit(X, y)  # the kernel of all pairs is 1: a mean, drawn to zero
+    np.testing.assert_allclose(flat.predict(X), y.sum() / 91, rtol=1e-9)
+    with pytest.warns(Degenerate, match="mercer_check"):
+        tenfold.KernelRidge(kernel="sigmoid", gamma=1.0, alpha=1e-8).fit(X, y)
     with pytest.raises(BadInput, match=r"kernel of rows \d+ and \d+ is inf: scale"):
         tenfold.KernelRidge(kernel="poly", degree=60).fit(1e9 * X, y)
 

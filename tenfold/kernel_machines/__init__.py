@@ -10,4 +10,5 @@ PUBLIC = {
     "RBFSampler": "landmarks",
     "SVC": "svc",
     "SVR": "svr",
+    "SparseGaussianProcessRegressor": "sparse_process",
 }

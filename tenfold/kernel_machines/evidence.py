@@ -10,6 +10,7 @@ import numpy as np
 
 from tenfold.core.data import Array
 from tenfold.core.errors import BadInput, BadParameter, NotConverged, warn
+from tenfold.kernels.between import own_noise
 from tenfold.kernels.combined import evaluated, values
 from tenfold.solve.tiles import cholesky_in_place, inverse_from_lower, solve_both
 
@@ -51,7 +52,7 @@ def posterior(kernel: Any, rows: Rows, K: Array | None = None) -> Posterior | No
     K = np.array(values(kernel, rows.X, rows.X)) if K is None else K
     (n, q), noise, copies = rows.y.shape, rows.noise, 0.0
     if rows.weighted:
-        own = _own_noise(kernel, rows.X)
+        own = own_noise(kernel, rows.X)
         v, w = rows.noise + own, rows.w
         noise = rows.noise / w - own * (1 - 1 / w)
         copies = -0.5 * q * float(np.sum((w - 1) * np.log(2 * np.pi * np.where(v > 0, v, 1.0)) + np.log(w)))
@@ -61,12 +62,6 @@ def posterior(kernel: Any, rows: Rows, K: Array | None = None) -> Posterior | No
     dual = solve_both(K, rows.y)
     fit = -0.5 * float(np.sum(rows.y * dual)) - q * float(np.log(np.diagonal(K)).sum() + 0.5 * n * np.log(2 * np.pi))
     return Posterior(K, dual, fit + copies)
-
-
-def _own_noise(kernel: Any, X: Array) -> Array:
-    """The part of k(x, x) that two rows with the same values do not share: a WhiteKernel."""
-    shared = [values(kernel, X[i : i + 1], X[i : i + 1].copy())[0, 0] for i in range(len(X))]
-    return np.asarray(np.maximum(kernel.diag(X) - np.array(shared), 0.0))
 
 
 def evidence_of(rows: Rows) -> Evidence:
@@ -91,10 +86,10 @@ def evidence_and_gradient(kernel: Any, rows: Rows) -> tuple[float, Array]:
     W = known.dual @ known.dual.T - q * inverse_from_lower(known.L)
     gradient = np.array(found.pull(W), dtype=np.float64)
     if rows.weighted:  # the kernel's own noise is divided by the weights
-        v, step = rows.noise + _own_noise(kernel, rows.X), 1e-5
+        v, step = rows.noise + own_noise(kernel, rows.X), 1e-5
         along = -np.diagonal(W) * (1 - 1 / rows.w) - q * np.divide(rows.w - 1, v, out=np.zeros_like(v), where=v > 0)
         for t, move in enumerate(step * np.eye(len(kernel.theta))):
-            ends = [_own_noise(kernel.clone_with_theta(kernel.theta + sign * move), rows.X) for sign in (1, -1)]
+            ends = [own_noise(kernel.clone_with_theta(kernel.theta + sign * move), rows.X) for sign in (1, -1)]
             gradient[t] += along @ (ends[0] - ends[1]) / (2 * step)
     return known.log_evidence, 0.5 * gradient
 
@@ -119,7 +114,7 @@ def most_probable(kernel: Any, evidence: Evidence, optimizer: Any, restarts: int
     ends = [_optimum(optimizer, objective, start, bounds, who) for start in starts]
     theta, _ = min(ends, key=lambda end: end[1])
     best = kernel.clone_with_theta(theta)
-    _tell_bounds(best)
+    tell_bounds(best)
     return best
 
 
@@ -138,6 +133,10 @@ def own_kernel(kernel: Any, default: Any, who: str) -> Any:
         return default
     if not callable(getattr(kernel, "clone_with_theta", None)):
         raise BadParameter(f"{who}(kernel={str(kernel)[:60]}): must be a kernel of tenfold.kernels, or None")
+    with np.errstate(divide="ignore", invalid="ignore"):
+        sound = np.isfinite(np.asarray(kernel.theta, dtype=np.float64)).all()
+    if not sound:
+        raise BadParameter(f"{who}(kernel={str(kernel)[:60]}): its parameters must be numbers above 0, and finite")
     return deepcopy(kernel)
 
 
@@ -171,7 +170,7 @@ def _optimum(optimizer: Any, objective: Callable[..., Any], start: Array, bounds
     return found.x, float(found.fun)
 
 
-def _tell_bounds(kernel: Any) -> None:
+def tell_bounds(kernel: Any) -> None:
     """Of parameters that end at a bound: there may be better ones beyond."""
     at, theta, bounds = 0, kernel.theta, np.asarray(kernel.bounds)
     for one in kernel.hyperparameters:
@@ -209,3 +208,11 @@ def sure(found: Posterior | None, kernel: Any) -> Posterior:
             "GaussianProcessRegressor estimator."
         )
     return found
+
+
+def drawn_functions(mean: Array, covariance: Array, n: int, rng: np.random.Generator) -> Array:
+    """(rows, n), or (rows, targets, n)."""
+    if mean.ndim == 1:
+        return np.asarray(rng.multivariate_normal(mean, covariance, n, method="eigh").T)
+    draws = [rng.multivariate_normal(mean[:, j], covariance[..., j], n, method="eigh").T[:, None] for j in range(mean.shape[1])]
+    return np.hstack(draws)

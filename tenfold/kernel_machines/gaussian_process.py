@@ -20,6 +20,7 @@ from tenfold.core.threads import single_blas
 from tenfold.kernel_machines.evidence import (
     Posterior,
     Rows,
+    drawn_functions,
     evidence_and_gradient,
     evidence_of,
     kernel_objection,
@@ -54,7 +55,8 @@ class GaussianProcessRegressor(Regressor, Estimator):
     Algorithm   Cholesky tile by tile; the gradient ½ tr((G y yᵀ G − G) ∂K/∂θ) without a table of n x n x parameters; L-BFGS-B
                 from the kernel's own parameters, and from `n_restarts_optimizer` others
     Cost        O(n³) time for each step, 24 n² bytes; keeps all rows
-    Fails when  rows are repeated and alpha is tiny (refused: increase alpha); n² numbers do not fit in memory
+    Fails when  rows are repeated and alpha is tiny (refused: increase alpha); n² numbers do not fit in memory (there is
+                SparseGaussianProcessRegressor)
     Reference   Rasmussen & Williams 2006, algorithm 2.1; leave-one-out: §5.4.2
 
     Example
@@ -106,7 +108,7 @@ class GaussianProcessRegressor(Regressor, Estimator):
         optimized = known_optimizer(self.optimizer, "GaussianProcessRegressor")
         X, y, w = yield Keep()
         n, kernel = len(X), self._prior_kernel()
-        check_memory(f"the kernels of {n:,} rows with one another, and their inverse", 24.0 * n * n, "give fewer rows")
+        check_memory(f"the kernels of {n:,} rows with one another, and their inverse", 24.0 * n * n, "use SparseGaussianProcessRegressor")
         if self.n_targets is not None and y.shape[1] != self.n_targets:
             raise BadParameter(
                 "GaussianProcessRegressor: The number of targets seen in `y` is different from the parameter `n_targets`. "
@@ -222,12 +224,8 @@ class GaussianProcessRegressor(Regressor, Estimator):
 
     def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = 0) -> Array:
         """Functions drawn from the process, at these rows: (rows, samples), or (rows, targets, samples)."""
-        rng = generator(random_state)
         mean, covariance = self.predict(X, return_cov=True)
-        if mean.ndim == 1:
-            return np.asarray(rng.multivariate_normal(mean, covariance, n_samples, method="eigh").T)
-        draws = [rng.multivariate_normal(mean[:, j], covariance[..., j], n_samples, method="eigh").T[:, None] for j in range(mean.shape[1])]
-        return np.hstack(draws)
+        return drawn_functions(mean, covariance, n_samples, generator(random_state))
 
     # --- how probable the rows are ---
 

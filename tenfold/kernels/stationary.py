@@ -126,9 +126,10 @@ class Matern(_Stationary):
 
     def _slope(self, X: Array, K: Array) -> Array:
         """∂K/∂ log l divided by the squared distance: it has no pole but for ν = 1/2, where the distance of a row from itself is 0."""
-        if self.nu == np.inf:
-            return K
-        square = self._squared(X, X)
+        return K if self.nu == np.inf else self.slope_at(self._squared(X, X), K)
+
+    def slope_at(self, square: Array, K: Array) -> Array:
+        """The same from squared distances in length scales, for ν < ∞."""
         s = np.sqrt(2 * self.nu * square)
         if self.nu == 0.5:
             return np.asarray(np.divide(K, s, out=np.zeros_like(s), where=s > 0))

@@ -197,5 +197,6 @@ LEARNERS: dict[int, str] = {
     222: "MDS",
     223: "SVC",
     224: "SVR",
+    225: "SparseGaussianProcessRegressor",
 }
 NUMBER_OF_LEARNER = {name: number for number, name in LEARNERS.items()}
