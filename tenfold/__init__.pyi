@@ -219,7 +219,9 @@ from tenfold.prepare.scale import StandardScaler as StandardScaler
 from tenfold.prepare.spline import SplineTransformer as SplineTransformer
 from tenfold.prepare.whiten import Whitener as Whitener
 from tenfold.reduce.ica import FastICA as FastICA
+from tenfold.reduce.mini_batch_nmf import MiniBatchNMF as MiniBatchNMF
 from tenfold.reduce.nmf import NMF as NMF
+from tenfold.reduce.nmf import non_negative_factorization as non_negative_factorization
 from tenfold.reduce.pca import PCA as PCA
 from tenfold.saved.files import inspect as inspect
 from tenfold.saved.files import load as load

@@ -3,6 +3,8 @@
 # Public name -> the module of this folder that defines it. After a new line: python tools/generate
 PUBLIC = {
     "FastICA": "ica",
+    "MiniBatchNMF": "mini_batch_nmf",
     "NMF": "nmf",
     "PCA": "pca",
+    "non_negative_factorization": "nmf",
 }

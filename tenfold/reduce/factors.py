@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from numpy.random import RandomState
@@ -80,6 +80,43 @@ class Factorisation(Transformer, Estimator):
         ratio = self.l1_ratio
         of_W = Penalty(p * self.alpha_W * ratio, p * self.alpha_W * (1 - ratio))
         return Problem(self._beta(), of_W, Penalty(weight * alpha * ratio, weight * alpha * (1 - ratio)))
+
+    # --- fit ---
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, W: Any = None, H: Any = None) -> Self:
+        """Learn H from rows; W (n, k) and H (k, p) are where it begins with init="custom"."""
+        self._fitted_rows(check.check_fit(self, X, None, sample_weight), W, H)
+        return self
+
+    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None, *, W: Any = None, H: Any = None) -> Any:
+        """Fit, and W: what `transform` says of these rows; of another loss than squares what the fit has ended with."""
+        found = self._fitted_rows(check.check_fit(self, X, None, sample_weight), W, H)
+        if found is None or not self.by_verbs or sample_weight is not None or check.elsewhere(X):
+            return self.transform(X)
+        return self._dressed(found.astype(self.components_.dtype, copy=False), X)
+
+    def _fitted_rows(self, source: Source, W: Any, H: Any) -> Array | None:
+        """Fits, and hands on the W that it ended with."""
+        mine, asked = vars(self), Asked(W, H)
+        mine["_asked"] = asked
+        try:
+            self._fit(source)
+        finally:
+            mine.pop("_asked", None)
+        return asked.made
+
+    def _asked_for(self) -> Asked:
+        return vars(self).get("_asked") or Asked(None, None)
+
+    def _begin(self, table: Table, asked: Asked, source: Source, positive: bool) -> tuple[Array, Array]:
+        if self.init == "custom":
+            k = self._count(table.p, asked.H)
+            numbers = source.rows if isinstance(source, Arrays) else None
+            n = table.n if numbers is None or not isinstance(source, Arrays) else source.X.shape[0]
+            H = self._given(asked.H, (k, table.p), "H", np.float32 if source.single else np.float64)
+            W = self._given(asked.W, (n, k), "W", np.float32 if source.single else np.float64)
+            return (W if numbers is None else np.ascontiguousarray(W[numbers])), H
+        return self._start(table, self._count(table.p), positive)
 
     # --- what is given ---
 
@@ -174,6 +211,14 @@ class Factorisation(Transformer, Estimator):
 
     def _names_out(self) -> list[str]:
         return [f"{type(self).__name__.lower()}{i}" for i in range(len(self.components_))]
+
+
+class Asked:
+    """What a call of fit was given besides the rows, and the W that it ends with."""
+
+    def __init__(self, W: Any, H: Any) -> None:
+        self.W, self.H = W, H
+        self.made: Array | None = None
 
 
 def check_values(X: Any, learner: Any, numbers: Array | None = None, places: bool = True) -> None:

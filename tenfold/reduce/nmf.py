@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
 from tenfold.base import check
-from tenfold.core.data import Array, Arrays, Source
-from tenfold.core.errors import BadParameter, NotConverged, warn
+from tenfold.core.data import Array, Source
+from tenfold.core.errors import BadParameter, DataWarning, NotConverged, warn
 from tenfold.core.learning import Keep, Learner
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.random import legacy_generator
@@ -60,32 +60,8 @@ class NMF(Factorisation):
             {"n_components": 2, "solver": "mu", "beta_loss": "kullback-leibler", "tol": 1e-2},
         ]
 
-    # --- fit ---
-
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, W: Any = None, H: Any = None) -> Self:
-        """Learn H from rows; W (n, k) and H (k, p) are where it begins with init="custom"."""
-        self._fitted_rows(check.check_fit(self, X, None, sample_weight), W, H)
-        return self
-
-    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None, *, W: Any = None, H: Any = None) -> Any:
-        """Fit, and W: what `transform` says of these rows; of another loss than squares what the fit has ended with."""
-        found = self._fitted_rows(check.check_fit(self, X, None, sample_weight), W, H)
-        if found is None or self._beta() == 2 or sample_weight is not None or check.elsewhere(X):
-            return self.transform(X)
-        return self._dressed(found.astype(self.components_.dtype, copy=False), X)
-
-    def _fitted_rows(self, source: Source, W: Any, H: Any) -> Array | None:
-        """Fits, and hands on the W that it ended with."""
-        mine, asked = vars(self), Asked(W, H)
-        mine["_asked"] = asked
-        try:
-            self._fit(source)
-        finally:
-            mine.pop("_asked", None)
-        return asked.made
-
     def _learn(self, source: Source) -> Learner[dict[str, Any]]:
-        beta, asked = self._beta(), vars(self).get("_asked") or Asked(None, None)
+        beta, asked = self._beta(), self._asked_for()
         if self.solver == "cd" and beta != 2:
             raise BadParameter(
                 f"Invalid beta_loss parameter: solver 'cd' does not handle beta_loss = {self.beta_loss!r}: give solver=\"mu\""
@@ -93,7 +69,7 @@ class NMF(Factorisation):
         X, _, w = yield Keep(sparse=True)
         table = self._table(X, w, source)
         problem = self._problem(table.p, table.weight)
-        W, H = self._begin(table, asked, source)
+        W, H = self._begin(table, asked, source, self.solver == "mu")
         found = self._solved(table, problem, W, H)
         if not found.settled and self.tol > 0:
             warn(
@@ -108,15 +84,13 @@ class NMF(Factorisation):
             reconstruction_err_=problem.error(table, W, found.H),
         )
 
-    def _begin(self, table: Table, asked: Asked, source: Source) -> tuple[Array, Array]:
-        if self.init == "custom":
-            k = self._count(table.p, asked.H)
-            numbers = source.rows if isinstance(source, Arrays) else None
-            n = table.n if numbers is None or not isinstance(source, Arrays) else source.X.shape[0]
-            H = self._given(asked.H, (k, table.p), "H", np.float32 if source.single else np.float64)
-            W = self._given(asked.W, (n, k), "W", np.float32 if source.single else np.float64)
-            return (W if numbers is None else np.ascontiguousarray(W[numbers])), H
-        return self._start(table, self._count(table.p), self.solver == "mu")
+    def _rows_for(self, X: Any, H: Any) -> Array:
+        """W for these rows and given H."""
+        source = check.check_fit(self, X)
+        single = source.single
+        H = self._given(H, (self._count(source.n_features, H), source.n_features), "H", np.float32 if single else np.float64)
+        fitted = self._fitted_copy(dict(source.facts, components_=H, n_components_=len(H), n_iter_=1))
+        return np.asarray(fitted.transform(X))
 
     def _solved(self, table: Table, problem: Problem, W: Array, H: Array) -> Factors:
         if self.solver == "mu":
@@ -125,9 +99,48 @@ class NMF(Factorisation):
         return descend(table, problem, W, H, self.tol, self.max_iter, rng)
 
 
-class Asked:
-    """What a call of fit was given besides the rows, and the W that it ends with."""
+def non_negative_factorization(
+    X: Any,
+    W: Any = None,
+    H: Any = None,
+    n_components: int | str | None = "auto",
+    *,
+    init: str | None = None,
+    update_H: bool = True,
+    solver: str = "cd",
+    beta_loss: float | str = "frobenius",
+    tol: float = 1e-4,
+    max_iter: int = 200,
+    alpha_W: float = 0.0,
+    alpha_H: float | str = "same",
+    l1_ratio: float = 0.0,
+    random_state: Any = None,
+    verbose: int | bool = 0,
+    shuffle: bool = False,
+) -> tuple[Array, Array, int]:
+    """W, H and the number of steps of `NMF` with these parameters; with update_H=False the W for given H, as `transform` finds it.
 
-    def __init__(self, W: Any, H: Any) -> None:
-        self.W, self.H = W, H
-        self.made: Array | None = None
+    >>> import numpy as np, tenfold
+    >>> X = np.array([[1.0, 2.0], [2.0, 4.0], [3.0, 6.0]])
+    >>> W, H, n_iter = tenfold.non_negative_factorization(X, n_components=1)
+    >>> bool(np.allclose(W @ H, X))
+    True
+    """
+    model = NMF(
+        n_components, init=init, solver=solver, beta_loss=beta_loss, tol=tol, max_iter=max_iter, random_state=random_state,
+        alpha_W=alpha_W, alpha_H=alpha_H, l1_ratio=l1_ratio, verbose=verbose, shuffle=shuffle,
+    )  # fmt: skip
+    if not update_H:
+        if W is not None:
+            warn("When update_H=False, the provided initial W is not used.", IgnoredStart, stacklevel=2)
+        return model._rows_for(X, H), np.asarray(H), 1
+    if init != "custom" and (W is not None or H is not None):
+        warn(
+            "When init!='custom', provided W or H are ignored. Set init='custom' to use them as initialization.", IgnoredStart, stacklevel=2
+        )
+    found = model.fit_transform(X, W=W, H=H)
+    return np.asarray(found), model.components_, model.n_iter_
+
+
+class IgnoredStart(DataWarning, RuntimeWarning):
+    """W or H were given that nothing begins with."""

@@ -198,5 +198,6 @@ LEARNERS: dict[int, str] = {
     223: "SVC",
     224: "SVR",
     225: "SparseGaussianProcessRegressor",
+    226: "MiniBatchNMF",
 }
 NUMBER_OF_LEARNER = {name: number for number, name in LEARNERS.items()}

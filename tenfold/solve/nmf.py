@@ -54,6 +54,7 @@ def descend(
     One pass over X a step: rows of W are swept as soon as x Hᵀ is known, and Wᵀ X summed. `rng` draws the order of the components.
     """
     k, first, n_iter = len(H), 0.0, 0
+    sums = table.turned_times(table.w[:, None])[:, 0]
     for n_iter in range(1, max_iter + 1):
         if stopping():
             raise KeyboardInterrupt
@@ -64,7 +65,8 @@ def descend(
             H, more = _nmf.columns_descent(H, above - problem.of_H.l1, C, _order(k, rng), sweeps, threads)
         violation += more
         first = violation if n_iter == 1 else first
-        if violation <= tol * first and (n_iter > 1 or violation == 0):
+        rounding = EPS * k * (float(above.sum()) + float(sums @ H.sum(axis=0)))  # of the slopes, which are differences of such sums
+        if violation <= max(tol * first if n_iter > 1 else 0.0, rounding if tol > 0 else 0.0):
             return Factors(W, H, n_iter, True)
     return Factors(W, H, n_iter, False)
 
