@@ -100,4 +100,48 @@ SCALING = Workload(
     judgement=Judgement("stress", higher=False, tolerance=1e-6),
 )
 
-WORKLOADS = (LLE, ISOMAP, SCALING)
+
+def _groups(rows: int, columns: int, spread: float) -> Any:
+    def made(shrink: int) -> Data:
+        rng, n = np.random.default_rng(83), make.shrunk(rows, shrink)
+        return {"X": rng.normal(size=(10, columns))[rng.integers(0, 10, n)] * spread + rng.normal(size=(n, columns))}
+
+    return made
+
+
+def _mapped(module: str, **options: Any) -> Any:
+    def run(data: Data, meter: Meter) -> Quality:
+        model = importlib.import_module(module).TSNE(**options)
+        meter.fit(model.fit, data["X"])
+        if hasattr(model, "transform"):
+            meter.predict(model.transform, data["X"][:500] + 0.01)
+        return {"divergence": float(model.kl_divergence_)}
+
+    return run
+
+
+def _open_tsne(data: Data, meter: Meter) -> Quality:
+    made = importlib.import_module("openTSNE").TSNE(n_jobs=2, random_state=0, initialization="pca")
+    found: list[Any] = []
+    meter.fit(lambda X: found.append(made.fit(X)), data["X"])
+    return {"divergence": float(found[0].kl_divergence)}
+
+
+def _neighbours(name: str, about: str, data: Any) -> Workload:
+    return Workload(
+        name=name,
+        about=about,
+        make=data,
+        contenders=(
+            Contender("tenfold TSNE", "tenfold", _mapped("tenfold"), "tenfold"),
+            Contender("sklearn TSNE", "sklearn", _mapped("sklearn.manifold", n_jobs=2)),
+            Contender("openTSNE", "openTSNE", _open_tsne),
+        ),
+        judgement=Judgement("divergence", higher=False, tolerance=0.03),
+    )
+
+
+TSNE = _neighbours("tsne", "t-SNE, ten groups, 1,797 x 64; 500 new rows", _groups(1_797, 64, 0.5))
+TSNE_10K = _neighbours("tsne_10k", "t-SNE, ten groups, 10k x 20; 500 new rows", _groups(10_000, 20, 2.0))
+
+WORKLOADS = (LLE, ISOMAP, SCALING, TSNE, TSNE_10K)

@@ -164,6 +164,7 @@ from tenfold.manifold.isomap import Isomap as Isomap
 from tenfold.manifold.locally_linear import LocallyLinearEmbedding as LocallyLinearEmbedding
 from tenfold.manifold.mds import MDS as MDS
 from tenfold.manifold.smacof import smacof as smacof
+from tenfold.manifold.tsne import TSNE as TSNE
 from tenfold.near.index import NeighborIndex as NeighborIndex
 from tenfold.neighbors.around import RadiusNeighborsClassifier as RadiusNeighborsClassifier
 from tenfold.neighbors.around import RadiusNeighborsRegressor as RadiusNeighborsRegressor

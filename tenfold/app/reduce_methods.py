@@ -39,6 +39,14 @@ METHODS = {
         lambda k, seed: tenfold.LocallyLinearEmbedding(n_neighbors=15, n_components=k, method="modified", random_state=seed), map=True,
         most_rows=10_000,
     ),
+    "mds": Method(
+        "multidimensional scaling: a map that keeps distances, large ones first",
+        lambda k, seed: tenfold.MDS(k, random_state=seed), map=True, most_rows=4000,
+    ),
+    "tsne": Method(
+        "t-SNE: a map that keeps neighbours, and nothing of how far groups are apart",
+        lambda k, seed: tenfold.TSNE(k, method="exact" if k > 3 else "barnes_hut", random_state=seed), map=True, most_rows=20_000,
+    ),
 }  # fmt: skip
 
 
@@ -46,6 +54,13 @@ def method_named(name: str) -> Method:
     if name not in METHODS:
         raise BadParameter(f"--method {name}: must be one of {', '.join(METHODS)}")
     return METHODS[name]
+
+
+def suited(learner: Any, rows: int) -> Any:
+    """With no more neighbours than a table of so many rows has groups of."""
+    if "perplexity" in learner.get_params():
+        learner.set_params(perplexity=min(learner.perplexity, max((rows - 1) / 3, 1.0)))
+    return learner
 
 
 def method_names(incomplete: str) -> list[str]:

@@ -13,7 +13,7 @@ import numpy as np
 
 import tenfold
 from tenfold.app.reduce_map import Neighbourhood, neighbourhood_of
-from tenfold.app.reduce_methods import METHODS, Asked, Method, method_named
+from tenfold.app.reduce_methods import METHODS, Asked, Method, method_named, suited
 from tenfold.app.reduce_number import Spectrum, spectrum_of
 from tenfold.app.reduce_words import Axis, correlations, ends_of, loadings_of, ties_of, warnings_of
 from tenfold.app.run_folder import (
@@ -124,7 +124,7 @@ def _fitted(way: Method, k: int, Z: Array, seed: int) -> tuple[list[tuple[str, A
     if way.positive:
         scaler = tenfold.MinMaxScaler(clip=True).fit(Z)
         steps, Z = [("from zero to one", scaler)], scaler.transform(Z)
-    learner = way.made(k, seed)
+    learner = suited(way.made(k, seed), len(Z))
     with kept_warnings():
         learner.fit(Z)
     scores = learner.embedding_ if way.map else learner.transform(Z)

@@ -69,6 +69,7 @@ PUBLIC = {
     "temperature": "calibrate.maps",
     "threshold": "decide.risk",
     "train_test_split": "split.parts",
+    "trustworthiness": "validate.trustworthiness",
     "validation_curve": "curves.curves",
     "validation_path": "validate.cross",
     "vc_bound": "validate.optimism",

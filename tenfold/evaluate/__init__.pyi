@@ -62,6 +62,7 @@ from tenfold.evaluate.validate.optimism import vc_bound as vc_bound
 from tenfold.evaluate.validate.permutation import permutation_test_score as permutation_test_score
 from tenfold.evaluate.validate.resample import bootstrap_error as bootstrap_error
 from tenfold.evaluate.validate.selection_bias import bootstrap_bias_correction as bootstrap_bias_correction
+from tenfold.evaluate.validate.trustworthiness import trustworthiness as trustworthiness
 from tenfold.score.absolute_errors import max_error as max_error
 from tenfold.score.absolute_errors import median_absolute_error as median_absolute_error
 from tenfold.score.blocks import over as over

@@ -6,5 +6,6 @@ PUBLIC = {
     "Isomap": "isomap",
     "LocallyLinearEmbedding": "locally_linear",
     "MDS": "mds",
+    "TSNE": "tsne",
     "smacof": "smacof",
 }

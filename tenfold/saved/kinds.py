@@ -199,5 +199,6 @@ LEARNERS: dict[int, str] = {
     224: "SVR",
     225: "SparseGaussianProcessRegressor",
     226: "MiniBatchNMF",
+    227: "TSNE",
 }
 NUMBER_OF_LEARNER = {name: number for number, name in LEARNERS.items()}

@@ -1,6 +1,6 @@
 import numpy as np
 from sklearn.datasets import make_swiss_roll
-from sklearn.manifold import MDS, ClassicalMDS, Isomap, LocallyLinearEmbedding
+from sklearn.manifold import MDS, TSNE, ClassicalMDS, Isomap, LocallyLinearEmbedding
 from sklearn.neighbors import KNeighborsRegressor
 from sklearn.pipeline import make_pipeline
 
@@ -9,7 +9,10 @@ lle = LocallyLinearEmbedding(n_neighbors=12, n_components=2, eigen_solver="dense
 iso = Isomap(n_neighbors=10).fit(X)
 along = make_pipeline(Isomap(n_neighbors=10), KNeighborsRegressor()).fit(X[:500], t[:500])
 near = MDS(n_components=2, init="classical_mds").fit(X[:150])
+tsne = TSNE(perplexity=10, max_iter=300, random_state=0)
 result = {
+    "map": tsne.fit_transform(X[:120]).shape,
+    "steps": tsne.n_iter_,
     "stress": near.stress_,
     "mds": np.abs(near.embedding_),
     "classical": np.abs(ClassicalMDS(n_components=2).fit_transform(X[:150])),

@@ -128,6 +128,8 @@ BLOCKS: Fits = {
     "NMF of sparse counts": lambda: tenfold.NMF(3, beta_loss=1, solver="mu", max_iter=2, tol=0).fit(abs(SPARSE)).components_,
     "NMF of sparse rows": lambda: tenfold.NMF(3, max_iter=2, tol=0).fit(abs(SPARSE)).components_,
     "MDS": lambda: tenfold.MDS(metric_mds=False, eps=0.1).fit(SMALL[:40]).transform(SMALL[40:43]),
+    "TSNE": lambda: tenfold.TSNE(perplexity=4, max_iter=250, min_grad_norm=1e9).fit(SMALL[:30]).transform(SMALL[30:33]),
+    "TSNE by cells": lambda: tenfold.TSNE(perplexity=4, max_iter=250, min_grad_norm=1e9).fit(X[:513, :2]).embedding_,
     "KernelRegressor": lambda: tenfold.KernelRegressor().fit(SMALL, SHORT).predict(SMALL[:50]),
     "in threads": lambda: tenfold.LogisticRegression(max_iter=3).fit(SMALL, FEW).coef_,
     "in threads, PCA": lambda: tenfold.PCA(3).fit(WIDE).components_,

@@ -123,7 +123,8 @@ private:
         for (size_t i = 0; i < n_; ++i) {
             std::uint32_t key = 0;
             for (size_t a = 0; a < Axes; ++a) {
-                const auto step = static_cast<std::uint32_t>(std::clamp((x[i * Axes + a] - low[a]) * scale, 0.0, top));
+                const double from = (x[i * Axes + a] - low[a]) * scale;  // NaN, of places that have left all bounds, counts as 0
+                const auto step = static_cast<std::uint32_t>(from > 0 ? std::min(from, top) : 0.0);
                 key |= (Axes == 1 ? step : spaced[step]) << a;
             }
             key_[i] = key, order_[i] = static_cast<std::uint32_t>(i);

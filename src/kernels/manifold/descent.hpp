@@ -22,7 +22,7 @@ struct Step {
     double exaggeration, momentum, rate;
 };
 
-// Forces on all places: `Tree` is void where all pairs are summed.
+// Forces on all places: of all pairs in double precision, or by cells in single precision.
 template <class T>
 class Forces {
 public:
@@ -155,6 +155,7 @@ double descend(Forces<T>& forces, size_t size, const Step& by, size_t freedom, s
             x[c] += move[c];
             norm += change * change;
         }
+        if (!std::isfinite(norm)) break;  // steps so long that they lead nowhere
     }
     return std::sqrt(norm);
 }
