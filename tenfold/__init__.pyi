@@ -224,6 +224,8 @@ from tenfold.reduce.mini_batch_nmf import MiniBatchNMF as MiniBatchNMF
 from tenfold.reduce.nmf import NMF as NMF
 from tenfold.reduce.nmf import non_negative_factorization as non_negative_factorization
 from tenfold.reduce.pca import PCA as PCA
+from tenfold.reduce.robust import RobustPCA as RobustPCA
+from tenfold.reduce.svd import TruncatedSVD as TruncatedSVD
 from tenfold.saved.files import inspect as inspect
 from tenfold.saved.files import load as load
 from tenfold.saved.files import save as save

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy import sparse
 
 import tenfold
 from tenfold.cluster.kmeans import Survey
@@ -54,7 +55,9 @@ from tenfold.prepare.power_curves import Curves
 from tenfold.prepare.scaler import Extremes
 from tenfold.prepare.spline import Range
 from tenfold.reduce.gaps import Completed, observed
+from tenfold.reduce.products import spread_of
 from tenfold.reduce.root import Root
+from tenfold.reduce.svd import First
 from tenfold.reduce.table import Table, Triangular
 from tenfold.solve import sketch
 from tenfold.solve.bins import Between, Ladder
@@ -136,6 +139,7 @@ CASES = {
     "Triangular": Case(Triangular.of),
     "Bent": Case(lambda X, w: bent(Block(X, None, w), Contrast(), X[0] * 0, np.eye(X.shape[1])[:2])),
     "Table": Case(lambda X, w: Table.of(Block(X, None, w))),
+    "First": Case(lambda X, w: First(spread_of(Block(sparse.csr_array(X), None, w)), (X.T * w) @ X)),
     "Root": Case(lambda X, w: Root.of(Block(X, None, w))),
     "Cells": Case(lambda X, w: observed(Block(X, None, w))),
     "Completed": Case(lambda X, w: Completed(Moments.of(X, X[:, :0], w), (X.T * w) @ X, float(w @ X[:, 0]))),

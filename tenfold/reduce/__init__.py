@@ -7,4 +7,6 @@ PUBLIC = {
     "NMF": "nmf",
     "PCA": "pca",
     "non_negative_factorization": "nmf",
+    "RobustPCA": "robust",
+    "TruncatedSVD": "svd",
 }

@@ -21,7 +21,7 @@ from tenfold.core.random import generator_of, seed_of
 from tenfold.reduce.axes import Axes
 from tenfold.reduce.gaps import plane_of, spectrum_of
 from tenfold.reduce.number import by_cells, by_fold, minka, parallel, reached, with_sample
-from tenfold.reduce.products import leading_axes, spread_of
+from tenfold.reduce.products import leading_axes, narrow, spread_of
 from tenfold.reduce.root import Root, Spectrum, oriented
 from tenfold.reduce.table import Table
 from tenfold.solve.columns import check_magnitude
@@ -184,7 +184,8 @@ class PCA(Axes, Transformer, OnePass):
         rough = self.svd_solver == "randomized"
         passes = PASSES if not rough else ROUGH_PASSES if isinstance(self.iterated_power, str) else 1 + int(self.iterated_power)
         tol = self.tol or (ROUGHLY if rough else SETTLED)
-        found = yield from leading_axes(len(mean), k, mean, self._seed(), tol, beside=self.n_oversamples, most=passes)
+        beside, block = self.n_oversamples, None if rough else narrow(source, k + self.n_oversamples)
+        found = yield from leading_axes(len(mean), k, mean, self._seed(), tol, beside=beside, block=block, most=passes)
         if not found[2] and not rough:
             message = f"PCA: the components have not settled to {tol:g} in {passes} passes: raise tol, or use svd_solver='covariance_eigh'"
             warn(message, NotConverged, stacklevel=2)

@@ -200,5 +200,7 @@ LEARNERS: dict[int, str] = {
     225: "SparseGaussianProcessRegressor",
     226: "MiniBatchNMF",
     227: "TSNE",
+    228: "RobustPCA",
+    229: "TruncatedSVD",
 }
 NUMBER_OF_LEARNER = {name: number for number, name in LEARNERS.items()}

@@ -31,17 +31,30 @@ def leading(A: Array, k: int, seed: int = 0, tol: float = 1e-12) -> tuple[Array,
         return (values, vectors) if settled else None
 
 
-def krylov(n: int, k: int, seed: int, tol: float, *, beside: int = BESIDE, most: int | None = None, widest: int | None = None) -> Products:
+def krylov(
+    n: int,
+    k: int,
+    seed: int,
+    tol: float,
+    *,
+    beside: int = BESIDE,
+    block: int | None = None,
+    most: int | None = None,
+    widest: int | None = None,
+) -> Products:
     """As `leading`, of any A (n, n) whose products with blocks of vectors are known: yields Q, receives A Q; and whether they settled.
 
     Block Krylov spaces [Q, A Q, A² Q, ...] and Rayleigh-Ritz, begun again with the best vectors, until each residual ‖A v − λ v‖ is at
-    most tol times the largest eigenvalue, or after `most` products. A space has at most `widest` vectors.
+    most tol times the largest eigenvalue, or after `most` products. A space has at most `widest` vectors, by default of blocks of
+    k + beside: narrower ones (`block`) need fewer products with a vector, and more passes.
     """
-    width = min(n, k + beside)
-    depth = max(1, min(DEPTH, n // width) if widest is None else min(DEPTH, n // width, widest // width))
-    Q = np.linalg.qr(np.random.default_rng(seed).normal(size=(n, width)))[0]
-    R, products = np.zeros((width, width)), 0
+    kept = min(n, k + beside)
+    room = min(n, DEPTH * kept if widest is None else min(DEPTH * kept, widest))
+    Q = np.linalg.qr(np.random.default_rng(seed).normal(size=(n, kept if block is None else min(n, block))))[0]
+    R, products, ends = np.zeros((kept, kept)), 0, np.inf if most is None else most
     for _ in range(SPACES):
+        width = Q.shape[1]
+        depth = max(1, room // width)
         basis, H = np.empty((n, 0)), np.zeros((0, 0))  # A basis = basis H + what leads beyond the last block
         for j in range(depth):
             if stopping():
@@ -59,13 +72,13 @@ def krylov(n: int, k: int, seed: int, tol: float, *, beside: int = BESIDE, most:
             new = np.abs(np.diagonal(R)) > DIGITS * np.abs(H).max()
             if not new.all() and j + 1 < depth:  # what A does not lead beyond is rounding, along what is there already
                 Q = np.linalg.qr(Q - product(basis, product(basis.T, Q)))[0]
-            if (j + 1) % LOOK and j + 1 < depth and products != most and new.any():
+            if j + 1 < depth and (((j + 1) % LOOK and products < ends and new.any()) or len(H) < k):
                 continue
             values, turns = np.linalg.eigh((H + H.T) / 2)
-            values, turns = values[::-1][:width], turns[:, ::-1][:, :width]
+            values, turns = values[::-1][:kept], turns[:, ::-1][:, :kept]
             rest = R @ turns[-width:, :k]
             settled = np.sqrt(np.einsum("ij,ij->j", rest, rest)).max() <= tol * max(abs(values[0]), 1e-300)
-            if settled or products == most:
+            if settled or products >= ends:
                 return values[:k], product(basis, turns[:, :k]), bool(settled)
         Q = product(basis, turns)
     return values[:k], Q[:, :k], False
