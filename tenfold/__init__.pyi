@@ -118,6 +118,9 @@ from tenfold.kernel_machines.gaussian_classifier import GaussianProcessClassifie
 from tenfold.kernel_machines.gaussian_process import GaussianProcessRegressor as GaussianProcessRegressor
 from tenfold.kernel_machines.landmarks import Nystroem as Nystroem
 from tenfold.kernel_machines.landmarks import RBFSampler as RBFSampler
+from tenfold.kernel_machines.nu import NuSVC as NuSVC
+from tenfold.kernel_machines.nu import NuSVR as NuSVR
+from tenfold.kernel_machines.one_class import OneClassSVM as OneClassSVM
 from tenfold.kernel_machines.pca import KernelPCA as KernelPCA
 from tenfold.kernel_machines.ridge import KernelRidge as KernelRidge
 from tenfold.kernel_machines.sparse_process import SparseGaussianProcessRegressor as SparseGaussianProcessRegressor

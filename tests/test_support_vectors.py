@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import runpy
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +15,7 @@ from sklearn import svm
 
 import tenfold
 from tenfold.core.errors import Degenerate, NotConverged, TenfoldError
+from tenfold.draw import draw_margins
 from tenfold.kernel_machines import smo
 from tenfold.kernel_machines.class_pairs import chances, sigmoid_of
 from tenfold.kernels import RBF, pairwise_kernels
@@ -224,3 +227,64 @@ def test_odd_tables() -> None:
                 assert np.isfinite(model.fit(table, y).predict(table)).all()
     small, large = (tenfold.SVC(tol=1e-8).fit(scale * X, y).decision_function(scale * X) for scale in (1e-90, 1e90))
     assert_allclose(small, large, rtol=1e-6)  # 'scale' is the same in any unit
+
+
+@pytest.mark.parametrize("weighted", [False, True])
+@pytest.mark.parametrize("setting", [{"gamma": 0.5}, {"gamma": 2.0, "nu": 0.7}, {"gamma": "auto", "nu": 0.6}], ids=str)
+def test_shares_have_the_support_vectors_of_libsvm(setting: dict[str, Any], weighted: bool) -> None:
+    """Classes, numbers and one class by the share of support vectors."""
+    (X, y), (A, b) = classes(K=3), numbers()
+    for name, table, target in (("NuSVC", X, y), ("NuSVR", A, b), ("OneClassSVM", X, None)):
+        w = np.random.default_rng(1).uniform(0.5, 2, len(table)) if weighted else None
+        ours, theirs = (getattr(of, name)(tol=TIGHT, **setting).fit(table, target, w) for of in (tenfold, svm))
+        assert_array_equal(ours.support_, theirs.support_)
+        said = "predict" if name == "NuSVR" else "decision_function"
+        size = np.abs(getattr(theirs, said)(table)).max()
+        assert_allclose(getattr(ours, said)(table), getattr(theirs, said)(table), atol=1e-4 * max(size, 1.0))
+        assert np.max(ours.kkt_gap_) <= TIGHT
+
+
+def test_shares_are_bounds() -> None:
+    """nu is at least the share of rows within the margin, outside the tube or the region, and at most that of support vectors."""
+    X, y = classes(300, 2)
+    A, b = numbers(300)
+    for nu in (0.2, 0.5):
+        model = tenfold.NuSVC(nu=nu, tol=1e-6).fit(X, y)
+        inside = (np.where(y == 1, 1, -1) * model.decision_function(X) < 1 - 1e-4).mean()
+        assert inside <= nu + 0.01 <= model.n_support_.sum() / 300 + 0.02
+        region = tenfold.OneClassSVM(nu=nu, tol=1e-6).fit(X)
+        assert (region.decision_function(X) < -1e-4).mean() <= nu + 0.01 <= region.n_support_[0] / 300 + 0.02
+        assert_allclose(region.score_samples(X) - region.offset_, region.decision_function(X), rtol=1e-9)
+        wide = tenfold.NuSVR(nu=nu, tol=1e-6).fit(A, b)
+        assert nu <= wide.n_support_[0] / 300 + 0.01
+    with pytest.raises(TenfoldError, match=r"nu is infeasible.*at most 0.2 goes: lower nu"):
+        tenfold.NuSVC(nu=0.5).fit(X[:200], np.arange(200) % 10 == 0)
+    with pytest.raises(TenfoldError, match="margin is 0"):
+        tenfold.NuSVC().fit(np.ones((20, 2)), np.arange(20) % 2)
+
+
+def test_shares_in_small_working_sets(monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = classes(300, 2)
+    A, b = numbers(200)
+    made = [(tenfold.NuSVC(tol=1e-5), X, y), (tenfold.OneClassSVM(tol=1e-5), X, None), (tenfold.NuSVR(tol=1e-5), A, b)]
+    said = ("decision_function", "score_samples", "predict")
+    whole = [getattr(model.fit(*table), verb)(table[0]) for (model, *table), verb in zip(made, said, strict=True)]
+    monkeypatch.setattr(smo, "AT_ONCE", 0)
+    monkeypatch.setattr(smo, "WORKING_SET", 48)
+    for (model, *table), verb, expected in zip(made, said, whole, strict=True):
+        assert_allclose(getattr(model.fit(*table), verb)(table[0]), expected, atol=1e-3)
+        assert np.max(model.kkt_gap_) <= 1e-5 and model.n_iter_ > 0
+
+
+def test_the_example_of_noisy_xor() -> None:
+    found = runpy.run_path(str(Path(__file__).parent.parent / "examples" / "noisy_xor.py"))["main"]([])
+    assert 0.24 < found["best line"] < 0.28 and found["linear"] > 0.24
+    assert max(found["quadratic"], found["Gaussian"]) < found["best rule"] + 0.01 < 0.05
+
+
+def test_margins_are_drawn() -> None:
+    X, y = classes(60, 2, 2)
+    model = tenfold.SVC().fit(X, y)
+    words = [text.get_text() for text in draw_margins(model, X, y).get_legend().get_texts()]
+    assert words == ["0", "1", f"{len(model.support_)} support vectors"]
+    assert len(draw_margins(tenfold.OneClassSVM(nu=0.2).fit(X), X).get_legend().get_texts()) == 3

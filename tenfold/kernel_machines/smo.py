@@ -168,7 +168,7 @@ class _Way:
     def end(self) -> Solution:
         levels = self._levels()
         gap = max(m - M for m, M in levels)
-        return Solution(self.b, self.gradient, gap, self.steps, gap <= self.tol, levels)
+        return Solution(self.b, self.gradient, max(gap, 0.0), self.steps, gap <= self.tol, levels)
 
 
 def _largest(values: Array, many: int) -> Array:

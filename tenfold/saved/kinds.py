@@ -202,5 +202,8 @@ LEARNERS: dict[int, str] = {
     227: "TSNE",
     228: "RobustPCA",
     229: "TruncatedSVD",
+    230: "NuSVC",
+    231: "NuSVR",
+    232: "OneClassSVM",
 }
 NUMBER_OF_LEARNER = {name: number for number, name in LEARNERS.items()}

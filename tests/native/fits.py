@@ -300,6 +300,8 @@ MACHINES: Fits = {
     "SVC, working sets, in threads": lambda: tenfold.SVC().fit(X[:1500], LABEL[:1500]).decision_function(SMALL),
     "SVC, polynomial": lambda: tenfold.SVC(kernel="poly", tol=1e-8).fit(SMALL, TWO).dual_coef_,
     "SVR": lambda: tenfold.SVR().fit(SMALL, SHORT).predict(SMALL),
+    "NuSVC": lambda: tenfold.NuSVC(nu=0.2).fit(SMALL, TWO).decision_function(SMALL),
+    "OneClassSVM": lambda: tenfold.OneClassSVM().fit(SMALL).score_samples(SMALL),
     "SVR, sparse rows": lambda: tenfold.SVR(kernel="sigmoid", gamma=0.01).fit(SPARSE, SHORT).predict(SPARSE),
 }
 
