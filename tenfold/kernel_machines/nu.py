@@ -78,7 +78,8 @@ class NuSVC(PairMachine):
         above, below = -level(solution, problem, 0), -level(solution, problem, 1)
         r = (above - below) / 2
         if not r > 1e-12 * max(abs(above), abs(below), 1e-300):
-            raise BadInput("NuSVC: the classes overlap so much that the margin is 0: raise nu or gamma, or use SVC")
+            early = "" if solution.converged else f" after max_iter={self.max_iter} steps, which are not enough"
+            raise BadInput(f"NuSVC: the classes overlap so much that the margin is 0{early}: raise nu or gamma, or use SVC")
         if r < solution.gap:
             warn(
                 f"NuSVC: the margin is {r:.2g}, less than the gap of {solution.gap:.2g} that is left: nu={self.nu:g} is too small for "
