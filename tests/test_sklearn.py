@@ -62,12 +62,9 @@ def excused(learner: Any, check: str) -> bool:
     )
 
 
-# As scikit-learn does where it runs its checks on its own learners: of many members, penalties or subsets few are tried; of rows without
-# outliers some are to be flagged.
-FEW = {"n_estimators": 10, "n_inducing": 10, "Cs": 3, "n_subsets": 20, "false_alarm_rate": 0.2}
 # As scikit-learn does where it runs its checks on its own learners: of many members, penalties, subsets or neighbours few are tried; of
 # rows without outliers some are to be flagged.
-FEW = {"n_estimators": 10, "Cs": 3, "n_subsets": 20, "false_alarm_rate": 0.2, "perplexity": 2}
+FEW = {"n_estimators": 10, "n_inducing": 10, "Cs": 3, "n_subsets": 20, "false_alarm_rate": 0.2, "perplexity": 2}
 
 
 def quick(name: str) -> Any:
