@@ -28,9 +28,9 @@ size_t padded_to(size_t size, size_t unit) { return (size + unit - 1) / unit * u
 // A step with H (or, of sparse rows, its transpose) padded with zeros, and the sums of pieces of rows.
 class Work {
 public:
-    Work(const double* H, size_t k, size_t p, bool turned, size_t n, double l1, double l2, double floor)
+    Work(const double* H, size_t k, size_t p, bool turned, size_t n, size_t stored, double l1, double l2, double floor)
         : step{nullptr, k, p, padded_to(k, NMF_COMPONENTS), turned ? p : padded_to(p, NMF_COLUMNS), l1, l2, floor, nullptr},
-          size(step.wide * step.length), pieces_(pieces(n)), turned_(turned), H_(size, 0.0), below_(k, l1) {
+          size(step.wide * step.length), pieces_(pieces(n, stored)), turned_(turned), H_(size, 0.0), below_(k, l1) {
         const size_t rows = turned ? p : k, columns = turned ? k : p, stride = turned ? step.wide : step.length;
         for (size_t i = 0; i < rows; ++i)
             for (size_t j = 0; j < columns; ++j) {
@@ -72,9 +72,10 @@ public:
     size_t size;
 
 private:
-    size_t pieces(size_t n) const {
+    // The sums of a piece are less work than its rows.
+    size_t pieces(size_t n, size_t stored) const {
         const size_t most = std::clamp<size_t>(PIECE_BYTES / (size * sizeof(double) + 1), 2, PIECES);
-        return std::clamp<size_t>(n / (4 * TILE), 1, most);
+        return std::clamp<size_t>(std::min(n / (4 * TILE), stored / (4 * step.p)), 1, most);
     }
 
     size_t pieces_;
@@ -108,6 +109,7 @@ struct Dense {
     Rows<const T> X;
     static constexpr bool turned = false;
     size_t size() const { return X.n; }
+    size_t stored() const { return X.n * X.p; }
     auto kl() const { if constexpr (std::is_same_v<T, float>) return nmf->kl_float; else return nmf->kl_double; }
     auto log() const { if constexpr (std::is_same_v<T, float>) return nmf->log_float; else return nmf->log_double; }
     auto descent() const { if constexpr (std::is_same_v<T, float>) return nmf->descent_float; else return nmf->descent_double; }
@@ -116,6 +118,7 @@ struct Sparse {
     SparseRows X;
     static constexpr bool turned = true;
     size_t size() const { return X.size(); }
+    size_t stored() const { return X.stored(); }
     auto kl() const { return nmf->kl_sparse; }
     auto log() const { return nmf->log_sparse; }
     auto descent() const { return nmf->descent_sparse; }
@@ -129,7 +132,7 @@ nb::tuple kl_step_of(const Of& rows, size_t p, Vector w, Matrix W, Matrix H, dou
     Output next = copy_of(W), G = summed ? zeros(H.size(0), H.size(1)) : zeros(size_t{0}, size_t{0});
     unlocked([&] {
         Team team(static_cast<size_t>(std::max<std::int64_t>(threads, 1)));
-        Work work(H.data(), k, p, Of::turned, rows.size(), l1, l2, floor);
+        Work work(H.data(), k, p, Of::turned, rows.size(), rows.stored(), l1, l2, floor);
         work.over(rows.size(), team, summed, [&](size_t from, size_t to, double* sums) {
             rows.kl()(rows.X, w.span(), work.step, from, to, next.data, sums);
             return 0.0;
@@ -146,7 +149,7 @@ double kl_log_of(const Of& rows, size_t p, Vector w, Matrix W, Matrix H, double 
     check_shapes(rows.size(), p, w, W, k, H.size(!Of::turned));
     return unlocked([&] {
         Team team(static_cast<size_t>(std::max<std::int64_t>(threads, 1)));
-        Work work(H.data(), k, p, Of::turned, rows.size(), 0.0, 0.0, floor);
+        Work work(H.data(), k, p, Of::turned, rows.size(), rows.stored(), 0.0, 0.0, floor);
         return work.over(rows.size(), team, false, [&](size_t from, size_t to, double*) {
             return rows.log()(rows.X, w.span(), work.step, from, to, W.data());
         });
@@ -163,7 +166,7 @@ nb::tuple descent_of_rows(const Of& rows, size_t p, Vector w, Matrix W, Matrix H
     Output next = copy_of(W), G = zeros(H.size(0), H.size(1));
     const double violation = unlocked([&] {
         Team team(static_cast<size_t>(std::max<std::int64_t>(threads, 1)));
-        Work work(H.data(), k, p, Of::turned, rows.size(), l1, 0.0, 0.0);
+        Work work(H.data(), k, p, Of::turned, rows.size(), rows.stored(), l1, 0.0, 0.0);
         const double found = work.over(rows.size(), team, true, [&](size_t from, size_t to, double* sums) {
             return rows.descent()(rows.X, w.span(), work.step, by, from, to, next.data, sums);
         });

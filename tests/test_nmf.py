@@ -85,11 +85,12 @@ def test_starts_from_singular_vectors_are_scikit_learns() -> None:
     from sklearn.decomposition._nmf import _initialize_nmf
 
     for X in (counts(30, 12, 3, seed=1), counts(12, 30, 3, seed=2)):
-        for init in ("nndsvd", "nndsvda"):
-            expected = _initialize_nmf(X, 3, init=init, random_state=0)
-            found = nmf_start.start(Table.of(X), 3, init, np.random.RandomState(0), False)
-            for a, b in zip(found, expected, strict=True):
-                assert_allclose(a, b, rtol=1e-6, atol=1e-7)
+        expected = _initialize_nmf(X, 3, init="nndsvd", random_state=0)
+        found = nmf_start.start(Table.of(X), 3, "nndsvd", np.random.RandomState(0), False)
+        filled = nmf_start.start(Table.of(X), 3, "nndsvda", np.random.RandomState(0), False)
+        for a, b, c in zip(found, expected, filled, strict=True):
+            assert_allclose(a, b, rtol=1e-6, atol=1e-6)
+            assert_allclose(c, np.where(a == 0, np.sqrt(X.mean() / 3), a), rtol=1e-12)
 
 
 def test_singular_vectors_of_many_rows_and_columns(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -300,8 +301,17 @@ def test_zeros(more: dict[str, Any]) -> None:
 def test_units_do_not_matter() -> None:
     X = counts(30, 12)
     for more in ({"beta_loss": 2}, {"beta_loss": 1, "solver": "mu"}):
-        one, other = (tenfold.NMF(3, max_iter=20, init="random", random_state=0, **more).fit(X * unit) for unit in (1.0, 2.0**80))
-        assert_allclose(other.components_, one.components_ * 2.0**40, rtol=1e-9)
+        for init in ("random", None, "nndsvdar", "acol"):
+            one, other = (tenfold.NMF(3, max_iter=20, init=init, random_state=0, **more).fit(X * unit) for unit in (1.0, 2.0**80))
+            assert_allclose(other.components_, one.components_ * (2.0**80 if init == "acol" else 2.0**40), rtol=1e-7, atol=1e-9)
+            assert one.n_iter_ == other.n_iter_
+
+
+@QUIET
+def test_powers_beyond_the_range_of_numbers() -> None:
+    X = counts(30, 12) + 1.0
+    with pytest.raises(ValueError, match=r"powers of X .* beyond the range of numbers"):
+        tenfold.NMF(3, solver="mu", beta_loss=5.0).fit(X * 1e90)
 
 
 def test_the_divergences() -> None:

@@ -178,6 +178,14 @@ class Factorisation(Transformer, Estimator):
             raise BadType(f"H and W should have the same dtype as X. Got {whom} of {A.dtype} and X of {like}: convert it")
         return np.array(A, dtype=np.float64, order="C")
 
+    def _check_range(self, *found: Any) -> None:
+        """Powers of X may leave the range of numbers."""
+        if not all(np.isfinite(one).all() for one in found):
+            raise BadInput(
+                f"{type(self).__name__}: powers of X for beta_loss={self.beta_loss!r} are beyond the range of numbers: scale X so that its "
+                "mean is about 1, or choose beta_loss between 0 and 2"
+            )
+
     # --- rows ---
 
     def transform(self, X: Any) -> Any:
@@ -192,6 +200,7 @@ class Factorisation(Transformer, Estimator):
         H = np.ascontiguousarray(self.components_, dtype=np.float64)
         problem = self._problem(H.shape[1], 1.0)
         W = rows_of(Table.of(X), H, problem, self.tol, self._most_steps())
+        self._check_range(W)
         return np.asarray(W.astype(X.dtype, copy=False))
 
     def _most_steps(self) -> int:

@@ -99,8 +99,9 @@ class MiniBatchNMF(Factorisation):
         problem = rule.problem(table.weight)
         if not self.by_verbs:
             W = rows_of(table, course.H, problem, self.tol, self._most_steps())
-        asked.made = W
-        return self._told(course, rule) | dict(reconstruction_err_=problem.error(table, W, course.H))
+        asked.made, error = W, problem.error(table, W, course.H)
+        self._check_range(course.H, error)
+        return self._told(course, rule) | dict(reconstruction_err_=error)
 
     def _streamed(self, source: Source) -> Learner[dict[str, Any]]:
         if not source.rereadable:

@@ -76,13 +76,9 @@ class NMF(Factorisation):
                 f"Maximum number of iterations {self.max_iter} reached. Increase it to improve convergence.", NotConverged, stacklevel=2
             )
         W = rows_of(table, found.H, problem, self.tol, self.max_iter) if beta == 2 else found.W
-        asked.made = W
-        return dict(
-            components_=found.H,
-            n_components_=len(found.H),
-            n_iter_=found.n_iter,
-            reconstruction_err_=problem.error(table, W, found.H),
-        )
+        asked.made, error = W, problem.error(table, W, found.H)
+        self._check_range(found.H, error)
+        return dict(components_=found.H, n_components_=len(found.H), n_iter_=found.n_iter, reconstruction_err_=error)
 
     def _rows_for(self, X: Any, H: Any) -> Array:
         """W for these rows and given H."""

@@ -18,7 +18,7 @@ from tenfold.core.engine import each, lent_threads
 
 CHUNK = 1 << 19  # values of dense rows that are looked at together
 FLOOR = 1e-12  # of the mean of X: W H counts as no less where it is divided by
-SMALL_WORK = 1 << 16  # products, below which threads cost more than they save
+SMALL_WORK = 1 << 22  # products, below which threads cost more than they save
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,7 +110,8 @@ class Table:
 
     def _threads(self, k: int) -> int:
         """How many threads are worth it at most."""
-        return 1 if self.n * self.p * k < SMALL_WORK else 1 << 30
+        stored = self.n * self.p if self.values is None else len(self.values)
+        return 1 if stored * k < SMALL_WORK else 1 << 30
 
     # --- the Kullback-Leibler divergence ---
 
@@ -192,14 +193,19 @@ class Table:
     def _beta_step(
         self, rows: slice, W: Array, H: Array, beta: float, penalty: Penalty, floor: float, with_sums: bool
     ) -> tuple[Array, Array, Array]:
-        X = self.dense(rows)
+        with np.errstate(over="ignore", invalid="ignore"):  # looked at in the end
+            return self._powers(self.dense(rows), self.w[rows], W, H, beta, penalty, floor, with_sums)
+
+    def _powers(
+        self, X: Array, w: Array, W: Array, H: Array, beta: float, penalty: Penalty, floor: float, with_sums: bool
+    ) -> tuple[Array, Array, Array]:
         Y = np.maximum(W @ H, floor)
         W = multiplied(W, (X * Y ** (beta - 2)) @ H.T, Y ** (beta - 1) @ H.T, penalty, exponent(beta))
         if beta < 1:
             W[np.finfo(float).eps > W] = 0.0  # as scikit-learn: else their negative powers overflow
         if not with_sums:
             return W, np.empty(0), np.empty(0)
-        Y, weighted = np.maximum(W @ H, floor), (W * self.w[rows, None]).T
+        Y, weighted = np.maximum(W @ H, floor), (W * w[:, None]).T
         return W, weighted @ (X * Y ** (beta - 2)), weighted @ Y ** (beta - 1)
 
 
@@ -225,7 +231,11 @@ def summed(parts: list[Array]) -> Array:
 
 def _beta_rows(X: Array, Y: Array, beta: float, floor: float) -> Array:
     """Of each row."""
-    Y = np.maximum(Y, floor)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return _beta_terms(X, np.maximum(Y, floor), beta)
+
+
+def _beta_terms(X: Array, Y: Array, beta: float) -> Array:
     if beta == 0:
         ratio = X / Y
         return np.asarray((ratio - np.log(np.where(ratio > 0, ratio, 1.0)) - 1.0).sum(axis=1))

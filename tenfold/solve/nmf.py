@@ -11,7 +11,7 @@ from tenfold import _nmf
 from tenfold.core.data import Array
 from tenfold.core.engine import lent_threads
 from tenfold.core.threads import stopping
-from tenfold.solve.factors import FLOOR, Penalty, Table, exponent, multiplied
+from tenfold.solve.factors import FLOOR, SMALL_WORK, Penalty, Table, exponent, multiplied
 from tenfold.solve.nmf_start import level
 
 EPS = float(np.finfo(float).eps)
@@ -61,7 +61,7 @@ def descend(
         W, above, violation = table.descent(W, H, problem.of_W, _order(k, rng), sweeps)
         C = (W.T * table.w) @ W
         C.flat[:: k + 1] += problem.of_H.l2
-        with lent_threads(1 if H.size * k < 1 << 18 else 1 << 30) as threads:
+        with lent_threads(1 if H.size * k * sweeps < SMALL_WORK else 1 << 30) as threads:
             H, more = _nmf.columns_descent(H, above - problem.of_H.l1, C, _order(k, rng), sweeps, threads)
         violation += more
         first = violation if n_iter == 1 else first

@@ -1,7 +1,7 @@
 """Where a non-negative factorisation X ≈ W H begins.
 
     random      entries of size √(mean of X / k), drawn
-    nndsvd      the non-negative parts of singular vectors; zeros are filled with the mean ("nndsvda") or small draws ("nndsvdar")
+    nndsvd      the non-negative parts of singular vectors; zeros are filled ("nndsvda") or get small draws ("nndsvdar")
     kmeans      H are the centres of k-means, W says which is nearest
     acol        rows of H are means of a few drawn rows
     mass        H as for random; each row of W is level, with the mass of its row of X: what no order and no copies of rows change
@@ -24,7 +24,7 @@ from tenfold.solve.sketch import Sample
 EXACT = 400  # rows or columns, up to which singular vectors come from all products
 BESIDE, TURNS = 10, 7  # vectors beyond those that are asked for, and products with XᵀX
 LOST = 1e-6  # singular values below so much of the first are rounding errors of the products
-SMALL = 1e-6  # entries of singular vectors that count as zero
+SMALL = 1e-6  # of the largest entry: below, entries count as zero
 DRAWN = 20  # rows to a mean
 SAMPLED = 10_000  # rows for k-means
 
@@ -32,8 +32,8 @@ SAMPLED = 10_000  # rows for k-means
 def start(table: Table, k: int, init: str, rng: Any, positive: bool) -> tuple[Array, Array]:
     """W (n, k) and H (k, p). `positive`: no entry of a start other than nndsvd is zero, as multiplicative steps leave zeros as they are."""
     mean = table.mean()
+    size = np.sqrt(mean / k)  # of entries of W and H, whatever the unit of X
     if init in ("random", "mass"):
-        size = np.sqrt(mean / k)
         H = np.abs(size * rng.standard_normal(size=(k, table.p)))
         return np.abs(size * rng.standard_normal(size=(table.n, k))) if init == "random" else level(table, H), H
     if init in ("kmeans", "acol"):
@@ -41,10 +41,10 @@ def start(table: Table, k: int, init: str, rng: Any, positive: bool) -> tuple[Ar
         return W, np.maximum(H, mean / 100) if positive else H
     W, H = by_singular_vectors(table, k, rng)
     if init == "nndsvda":
-        W[W == 0], H[H == 0] = mean, mean
+        W[W == 0], H[H == 0] = size, size
     elif init == "nndsvdar":
-        W[W == 0] = np.abs(mean * rng.standard_normal(size=int((W == 0).sum())) / 100)
-        H[H == 0] = np.abs(mean * rng.standard_normal(size=int((H == 0).sum())) / 100)
+        W[W == 0] = np.abs(size * rng.standard_normal(size=int((W == 0).sum())) / 100)
+        H[H == 0] = np.abs(size * rng.standard_normal(size=int((H == 0).sum())) / 100)
     return W, H
 
 
@@ -67,8 +67,8 @@ def by_singular_vectors(table: Table, k: int, rng: Any) -> tuple[Array, Array]:
             u, v, a, b = np.abs(U[:, 0]), np.abs(V[:, 0]), 1.0, 1.0
         size = np.sqrt(S[j] * a * b)
         W[:, j], H[j] = size * u / a, size * v / b
-    W[W < SMALL] = 0.0
-    H[H < SMALL] = 0.0
+    W[SMALL * W.max() > W] = 0.0
+    H[SMALL * H.max() > H] = 0.0
     return W, H
 
 
