@@ -47,6 +47,50 @@ nb::tuple guttman(Matrix D, Matrix places, Vector w, std::int64_t threads) {
     return nb::make_tuple(next.array, stress, size);
 }
 
+void require_pairs(Column<std::int32_t> first, Column<std::int32_t> second, size_t n) {
+    require(first.size(0) == second.size(0), "a pair has two rows");
+    for (size_t e = 0; e < first.size(0); ++e)
+        require(static_cast<std::uint32_t>(first.data()[e]) < n && static_cast<std::uint32_t>(second.data()[e]) < n,
+                "a pair names a row that is not there");
+}
+
+// The distances of some pairs of places.
+Doubles pair_distances(Matrix places, Column<std::int32_t> first, Column<std::int32_t> second, std::int64_t threads) {
+    const size_t k = places.size(1), pairs = first.size(0);
+    require_pairs(first, second, places.size(0));
+    Output away = unfilled(pairs);
+    unlocked([&] {
+        Team team(at_least_one(threads));
+        team.ranges(pairs, 1 << 14, [&](size_t begin, size_t end) {
+            if (stopped()) return;
+            for (size_t e = begin; e < end; ++e) {
+                const double *one = places.data() + static_cast<size_t>(first.data()[e]) * k;
+                const double* other = places.data() + static_cast<size_t>(second.data()[e]) * k;
+                double square = 0;
+                for (size_t a = 0; a < k; ++a) square += (one[a] - other[a]) * (one[a] - other[a]);
+                away.data[e] = std::sqrt(square);
+            }
+        });
+    });
+    return away.array;
+}
+
+// (n, n): the values of pairs, on both sides of the diagonal; all others are 0.
+Doubles table_of_pairs(Vector values, Column<std::int32_t> first, Column<std::int32_t> second, std::int64_t n) {
+    require(n >= 0 && values.size(0) == first.size(0), "there must be a value for each pair");
+    const auto rows = static_cast<size_t>(n);
+    require_pairs(first, second, rows);
+    Output table = zeros(rows, rows);
+    unlocked([&] {
+        for (size_t e = 0; e < values.size(0); ++e) {
+            if (e % 65536 == 0 && stopped()) return;
+            const auto i = static_cast<size_t>(first.data()[e]), j = static_cast<size_t>(second.data()[e]);
+            table.data[i * rows + j] = table.data[j * rows + i] = values.data()[e];
+        }
+    });
+    return table.array;
+}
+
 // (m, k): how rows share their attention among their neighbours, by distances and weights of these.
 Doubles affinities(Matrix away, Matrix w, double perplexity, std::int64_t threads) {
     const size_t m = away.size(0), k = away.size(1);
@@ -157,6 +201,8 @@ nb::tuple placed(Matrix starts, Matrix places, Vector w, Table<std::int64_t> nea
 NB_MODULE(_embed, m) {
     start_module_beside_kernels();
     m.def("guttman", &guttman, "D"_a.noconvert(), "places"_a.noconvert(), "w"_a.noconvert(), "threads"_a);
+    m.def("pair_distances", &pair_distances, "places"_a.noconvert(), "first"_a.noconvert(), "second"_a.noconvert(), "threads"_a);
+    m.def("table_of_pairs", &table_of_pairs, "values"_a.noconvert(), "first"_a.noconvert(), "second"_a.noconvert(), "n"_a);
     m.def("affinities", &affinities, "away"_a.noconvert(), "w"_a.noconvert(), "perplexity"_a, "threads"_a);
     m.def("descended", &descended, "places"_a.noconvert(), "moves"_a.noconvert(), "gains"_a.noconvert(), "start"_a.noconvert(),
           "to"_a.noconvert(), "p"_a.noconvert(), "w"_a.noconvert(), "freedom"_a, "angle"_a, "how"_a, "steps"_a, "threads"_a);

@@ -7,6 +7,18 @@ def guttman(
     w: numpy.typing.NDArray[numpy.float64],
     threads: int,
 ) -> tuple[numpy.typing.NDArray[numpy.float64], float, float]: ...
+def pair_distances(
+    places: numpy.typing.NDArray[numpy.float64],
+    first: numpy.typing.NDArray[numpy.int32],
+    second: numpy.typing.NDArray[numpy.int32],
+    threads: int,
+) -> numpy.typing.NDArray[numpy.float64]: ...
+def table_of_pairs(
+    values: numpy.typing.NDArray[numpy.float64],
+    first: numpy.typing.NDArray[numpy.int32],
+    second: numpy.typing.NDArray[numpy.int32],
+    n: int,
+) -> numpy.typing.NDArray[numpy.float64]: ...
 def affinities(
     away: numpy.typing.NDArray[numpy.float64],
     w: numpy.typing.NDArray[numpy.float64],

@@ -56,6 +56,20 @@ def test_guttman(level: str, n: int, k: int) -> None:
     assert size == pytest.approx(float((np.outer(w, w) * d**2).sum() / 2), rel=1e-12, abs=1e-14)
 
 
+@pytest.mark.parametrize("n, k", [(2, 1), (40, 2), (300, 3)])
+def test_pairs_in_any_order(n: int, k: int) -> None:
+    rng = np.random.default_rng(n)
+    x, pairs_of = rng.normal(size=(n, k)), rng.permutation(np.stack(np.triu_indices(n, 1), axis=1)).astype(np.int32)
+    first, second = (np.ascontiguousarray(side) for side in pairs_of.T)
+    away = _embed.pair_distances(x, first, second, 3)
+    np.testing.assert_allclose(away, cdist(x, x)[first, second], rtol=1e-12)
+    np.testing.assert_allclose(_embed.table_of_pairs(away, first, second, n), cdist(x, x), rtol=1e-12)
+    with pytest.raises(ValueError, match="not there"):
+        _embed.pair_distances(x, first, second - np.int32(n), 1)
+    with pytest.raises(ValueError, match="not there"):
+        _embed.table_of_pairs(away, first, second, n - 1)
+
+
 @pytest.mark.parametrize("n, k", [(2, 1), (17, 2), (33, 3), (40, 5)])
 def test_forces_of_all_pairs(level: str, n: int, k: int) -> None:
     rng = np.random.default_rng(n)

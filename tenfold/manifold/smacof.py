@@ -87,6 +87,7 @@ class Ranks:
         new = np.append(False, np.diff(away) > np.finfo(np.float64).eps * away[-1])
         whole = float(w.sum())
         pairs = whole * (whole - 1) if whole > 1 else float(whole**2 - w @ w)
+        first, second = first.astype(np.int32), second.astype(np.int32)
         return cls(len(D), first, second, np.cumsum(new), away[np.append(True, new[1:])], w[first] * w[second], pairs / 2)
 
     def scaled_dissimilarities(self) -> Array:
@@ -98,20 +99,19 @@ class Ranks:
 
     def pooled(self, places: Array) -> Array:
         """The disparity of each level, before all get the size that is asked for."""
-        apart = places[self.first] - places[self.second]
-        away = np.sqrt(np.einsum("ij,ij->i", apart, apart))
+        with lent_threads() as threads:
+            away = _embed.pair_distances(np.ascontiguousarray(places), self.first, self.second, threads)
+        if len(self.levels) == len(away):  # no two dissimilarities are equal
+            return _evaluate.pool_neighbours(away, np.empty(0) if (self.weight == 1).all() else self.weight)
         heavy: Array = np.bincount(self.tie, self.weight)
         return _evaluate.pool_neighbours(np.bincount(self.tie, self.weight * away) / heavy, heavy)
 
     def _table(self, levels: Array) -> Array:
         values = levels[self.tie]
         squares = float(self.weight @ (values * values))
-        table = np.zeros((self.shape, self.shape))
         if squares > 0:
             values *= np.sqrt(self.total / squares)
-        table[self.first, self.second] = values
-        table[self.second, self.first] = values
-        return table
+        return _embed.table_of_pairs(values, self.first, self.second, self.shape)
 
 
 def best_of(starts: Callable[[], Array], n_init: int, normalized: bool, run: Callable[[Array], Scaling]) -> Scaling:
