@@ -200,7 +200,7 @@ def test_bad_input_is_told_in_words() -> None:
         (tenfold.SVC(kernel="square"), X, "kernel"), (tenfold.SVC(kernel=3), X, "a name, a kernel"),
         (tenfold.SVC(kernel=lambda A, B: A), X, "shape"), (tenfold.SVC(kernel="poly", degree=9, gamma=1.0), 1e40 * X, "scale the columns"),
         (tenfold.SVC(kernel="precomputed"), K + np.triu(K), "not symmetric"), (tenfold.SVC(kernel="precomputed"), X, "square"),
-        (tenfold.SVC(C=0.0), X, "C.*> 0"),
+        (tenfold.SVC(C=0.0), X, "C.*> 0"), (tenfold.SVC(), 1e-200 * X, "near to one another"),
     ):  # fmt: skip
         with pytest.raises(TenfoldError, match=words):
             model.fit(given, y)
@@ -288,3 +288,13 @@ def test_margins_are_drawn() -> None:
     words = [text.get_text() for text in draw_margins(model, X, y).get_legend().get_texts()]
     assert words == ["0", "1", f"{len(model.support_)} support vectors"]
     assert len(draw_margins(tenfold.OneClassSVM(nu=0.2).fit(X), X).get_legend().get_texts()) == 3
+
+
+def test_steps_in_pieces_are_the_same_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ctrl-C is heard between them."""
+    X, y = classes(200, 2)
+    whole = tenfold.SVC(C=50.0).fit(X, y)
+    monkeypatch.setattr(smo, "AT_A_TIME", 7)
+    pieces = tenfold.SVC(C=50.0).fit(X, y)
+    assert_array_equal(pieces.dual_coef_, whole.dual_coef_)
+    assert pieces.n_iter_ == whole.n_iter_ > 20

@@ -23,6 +23,7 @@ SHARE = 0.1  # of the gap, to which a working set is solved
 PATIENCE = 50  # rounds in single precision that may pass without a smaller gap
 LONG_PATIENCE = 1000  # in double precision
 MOST_STEPS = 10_000_000
+AT_A_TIME = 20_000  # steps between which Ctrl-C is heard
 
 
 @dataclass
@@ -129,10 +130,11 @@ class _Way:
         """Solve for some variables, with all others as they are."""
         problem = self.problem
         bounds = problem.low[some], problem.high[some], problem.group[some]
-        found, _, steps = _svm.solve_working_set(K, self.gradient[some], self.b[some], *bounds, tol, self.most - self.steps)
-        self.b = self.b.copy()
+        slope, found, steps = self.gradient[some], self.b[some], AT_A_TIME
+        while steps == AT_A_TIME:
+            found, slope, steps = _svm.solve_working_set(K, slope, found, *bounds, tol, min(AT_A_TIME, self.most - self.steps))
+            self.steps += steps
         self.b[some] = found
-        self.steps += steps
 
     def _open(self) -> tuple[Array, Array]:
         """−g where a variable may rise, g where it may fall, else −∞."""

@@ -133,7 +133,7 @@ class VectorMachine(Estimator):
             parts = (slice(at, at + 1024) for at in range(0, len(X), 1024))
             variance = sum(float((w[rows] @ (X[rows].astype(np.float64) - mean) ** 2).sum()) for rows in parts) / mass
         gamma = 1.0 / (X.shape[1] * variance) if variance > 0 else 1.0
-        if not np.isfinite(gamma) or gamma > 1e300:
+        if not np.isfinite(gamma) or gamma > 1e300 or (variance <= 0 and X.min() < X.max() < 1e-100):
             raise BadInput(
                 f"{type(self).__name__}(gamma='scale'): the values of X are so near to one another that 1 / their variance is beyond the "
                 "range of numbers: scale the columns first, as with StandardScaler"

@@ -297,7 +297,7 @@ SUMMATION: Fits = {
 
 MACHINES: Fits = {
     "SVC": lambda: tenfold.SVC(probability=True).fit(SMALL, FEW, sample_weight=WEIGHTS).predict_proba(SMALL),
-    "SVC, working sets, in threads": lambda: tenfold.SVC().fit(X[:1500], LABEL[:1500]).decision_function(SMALL),
+    "SVC, working sets": lambda: tenfold.SVC().fit(X[:1500], LABEL[:1500]).decision_function(SMALL),
     "SVC, polynomial": lambda: tenfold.SVC(kernel="poly", tol=1e-8).fit(SMALL, TWO).dual_coef_,
     "SVR": lambda: tenfold.SVR().fit(SMALL, SHORT).predict(SMALL),
     "NuSVC": lambda: tenfold.NuSVC(nu=0.2).fit(SMALL, TWO).decision_function(SMALL),
