@@ -30,7 +30,7 @@ LEAST = 1e-100  # of the largest value, so that squares do not vanish
 class Factorisation(Transformer, Estimator):
     """Abstract: X ≈ W H without entries below zero."""
 
-    components_: Array = learned("float(k,p)>=0", "H", like_x=True)
+    components_: Array = learned("float(k,p)>=0", "H: a component in each row", like_x=True)
     n_components_: int = learned("int:k", "number of components")
     n_iter_: int = learned("int", "number of steps over all rows")
     reconstruction_err_: float = learned(

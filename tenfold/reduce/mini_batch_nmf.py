@@ -37,14 +37,15 @@ class MiniBatchNMF(Factorisation):
                 begins at 4,096 rows drawn by a hash. Order and scale of the components mean nothing, as in NMF
     Cost        O(n p k) time a pass, O(n k) memory beside a table, of a stream O(batch_size p + k p); n_iter_ counts passes begun,
                 n_steps_ the batches
-    Fails when  X has values below zero; the order of the rows tells of their parts and forget_factor is small
+    Fails when  X has values below zero; the order of the rows tells of their parts and forget_factor is small; batches differ by more than
+                a pass gains, so that max_no_improvement ends it early: raise it, or set it to None
     Reference   Lefèvre, Bach & Févotte 2011
 
     Example
     -------
     >>> import numpy as np, tenfold
     >>> X = np.random.default_rng(0).poisson(3.0, (200, 2)) @ np.array([[1, 1, 0], [0, 1, 2]])
-    >>> model = tenfold.MiniBatchNMF(n_components=2, batch_size=50, max_iter=300, random_state=0).fit(X)
+    >>> model = tenfold.MiniBatchNMF(n_components=2, batch_size=50, fresh_restarts=True, random_state=0).fit(X)
     >>> bool(model.reconstruction_err_ < 0.05 * np.linalg.norm(X))
     True
     """
