@@ -222,6 +222,7 @@ from tenfold.prepare.rows import Normalizer as Normalizer
 from tenfold.prepare.scale import StandardScaler as StandardScaler
 from tenfold.prepare.spline import SplineTransformer as SplineTransformer
 from tenfold.prepare.whiten import Whitener as Whitener
+from tenfold.reduce.factor_analysis import FactorAnalysis as FactorAnalysis
 from tenfold.reduce.ica import FastICA as FastICA
 from tenfold.reduce.mini_batch_nmf import MiniBatchNMF as MiniBatchNMF
 from tenfold.reduce.nmf import NMF as NMF

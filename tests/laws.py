@@ -39,7 +39,7 @@ NOT_AN_ANSWER = {"X_fit_", "dual_coef_", "eigenvectors_", "X_train_", "y_train_"
     "others_", "final_estimator_", "best_estimator_", "regressor_", "transformer_", "oob_prediction_", "oob_decision_function_",
     "core_sample_indices_", "negative_outlier_factor_", "sample_indices_", "probabilities_", "held_out_scores_", "embedding_",
     "dist_matrix_", "dissimilarity_matrix_", "support_", "n_support_", "kkt_gap_",
-    "low_rank_", "sparse_",
+    "low_rank_", "sparse_", "loglike_",
 }  # fmt: skip
 VERBS = ("predict", "predict_proba", "predict_log_proba", "decision_function", "transform", "score_samples")
 

@@ -2,6 +2,7 @@
 
 # Public name -> the module of this folder that defines it. After a new line: python tools/generate
 PUBLIC = {
+    "FactorAnalysis": "factor_analysis",
     "FastICA": "ica",
     "MiniBatchNMF": "mini_batch_nmf",
     "NMF": "nmf",

@@ -205,5 +205,6 @@ LEARNERS: dict[int, str] = {
     230: "NuSVC",
     231: "NuSVR",
     232: "OneClassSVM",
+    233: "FactorAnalysis",
 }
 NUMBER_OF_LEARNER = {name: number for number, name in LEARNERS.items()}
