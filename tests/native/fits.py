@@ -11,7 +11,7 @@ import pandas
 import scipy.sparse
 
 import tenfold
-from tenfold import _linkage
+from tenfold import _embed, _linkage
 from tenfold.core import data
 from tenfold.evaluate import attributions, calibration_curve, isotonic_regression, roc_auc_score
 from tenfold.tree.boosting import training
@@ -38,6 +38,7 @@ TEXTS, GAPS = np.array(["a", "b", None], dtype=object)[MANY[:200, None] % 3], np
 DATED = {"x": SHORT, "level": ["a", "b", "b", None] * 50, "day": [f"20{10 + i % 9}-0{1 + i % 9}-11 10:{10 + i % 40}" for i in range(200)]}
 PROSE = [f"The {word} is {'größer' if i % 3 else 'less'} than {i}" for i, word in enumerate(["cat", "dog", "Ölbild", "x"] * 50)]
 FRAME = pandas.DataFrame(TEXTS, dtype=object)
+CROSSED = np.array([1, 0], dtype=np.int32)
 SHALLOW: dict[str, Any] = dict(max_depth=3, random_state=0)
 LITTLE: dict[str, Any] = dict(max_iter=2, early_stopping=False, max_leaf_nodes=5)
 ONCE: dict[str, Any] = dict(LITTLE, max_iter=1, max_leaf_nodes=3)
@@ -129,6 +130,7 @@ BLOCKS: Fits = {
     "NMF of sparse rows": lambda: tenfold.NMF(3, max_iter=2, tol=0).fit(abs(SPARSE)).components_,
     "MDS": lambda: tenfold.MDS(metric_mds=False, eps=0.1).fit(SMALL[:40]).transform(SMALL[40:43]),
     "TSNE": lambda: tenfold.TSNE(perplexity=4, max_iter=250, min_grad_norm=1e9).fit(SMALL[:30]).transform(SMALL[30:33]),
+    "forces of places": lambda: _embed.forces(NARROW[:2], np.arange(3), CROSSED, np.full(2, 0.5), np.ones(2), 1, 0.5, 2)[0],
     "TSNE by cells": lambda: tenfold.TSNE(perplexity=4, max_iter=250, min_grad_norm=1e9).fit(X[:513, :2]).embedding_,
     "KernelRegressor": lambda: tenfold.KernelRegressor().fit(SMALL, SHORT).predict(SMALL[:50]),
     "in threads": lambda: tenfold.LogisticRegression(max_iter=3).fit(SMALL, FEW).coef_,
