@@ -99,12 +99,23 @@ Doubles kernel_sums(const Input<T, 3>& rows, Column<T> halves, Table<T> columns,
     return sums.array;
 }
 
-// (columns, packed rows): the kernels.
+// out (m, n) becomes symmetric: what is below the diagonal follows from what is above.
+template <class T>
+void mirror(T* out, size_t m, size_t n, Team& team) {
+    team.ranges(m, PACKED, [&](size_t begin, size_t end) {
+        for (size_t left = 0; left < end; left += PACKED)
+            for (size_t j = begin; j < end; ++j)
+                for (size_t i = left; i < std::min(left + PACKED, j); ++i) out[j * n + i] = out[i * n + j];
+    });
+}
+
+// (columns, packed rows): the kernels. With `same`, columns and rows are the same: half of them is made.
 template <class T>
 nb::object kernel_block(const Input<T, 3>& rows, Column<T> halves, Table<T> columns, Column<T> column_halves, std::int64_t form,
-                        double constant, std::int64_t degree, std::int64_t threads) {
+                        double constant, std::int64_t degree, bool same, std::int64_t threads) {
     const PackedRows<T> packed = packed_rows<T>(rows, halves);
     check_columns<T>(columns, column_halves, packed.p);
+    require(!same || columns.size(0) <= packed.count * PACKED, "there are more columns than rows");
     const KernelForm kernel = checked_form(form, constant, degree);
     const size_t many = checked_threads(threads);
     New<T> out(columns.size(0), packed.count * PACKED);
@@ -113,8 +124,9 @@ nb::object kernel_block(const Input<T, 3>& rows, Column<T> halves, Table<T> colu
         const Grouped<T> grouped(columns, column_halves, known.columns);
         Team team(many);
         team.ranges(packed.count, SHARE, [&](size_t begin, size_t end) {
-            known.block(packed, grouped.view(), kernel, {begin, end}, out.data);
+            known.block(packed, grouped.view(), kernel, {begin, end}, same, out.data);
         });
+        if (same) mirror(out.data, columns.size(0), packed.count * PACKED, team);
     });
     return out.array;
 }
@@ -123,7 +135,7 @@ nb::object kernel_block(const Input<T, 3>& rows, Column<T> halves, Table<T> colu
 template <class T>
 nb::tuple solve_working_set(Table<T> K, Vector gradient, Vector b, Vector low, Vector high, Integers group, double tol, std::int64_t most) {
     const size_t q = K.size(0);
-    require(q > 0 && K.size(1) == q, "the kernels must be square");
+    require(q > 0 && K.size(1) >= q, "the kernels must be square, or wider");
     require(gradient.size(0) == q && b.size(0) == q && low.size(0) == q && high.size(0) == q && group.size(0) == q,
             "there must be a value for each variable");
     std::int64_t groups = 1;
@@ -135,7 +147,7 @@ nb::tuple solve_working_set(Table<T> K, Vector gradient, Vector b, Vector low, V
     Output end = zeros(q), slope = zeros(q);
     std::copy(b.data(), b.data() + q, end.data);
     std::copy(gradient.data(), gradient.data() + q, slope.data);
-    const WorkingSet<T> on{K.data(), low.data(), high.data(), group.data(), q, static_cast<size_t>(groups), tol, most};
+    const WorkingSet<T> on{K.data(), K.size(1), low.data(), high.data(), group.data(), q, static_cast<size_t>(groups), tol, most};
     const std::int64_t steps = unlocked([&] { return kernels<T>().solve(on, end.data, slope.data); });
     return nb::make_tuple(end.array, slope.array, steps);
 }
@@ -145,7 +157,7 @@ void define(nb::module_& m) {
     m.def("kernel_sums", &kernel_sums<T>, "rows"_a.noconvert(), "halves"_a.noconvert(), "columns"_a.noconvert(),
           "column_halves"_a.noconvert(), "weights"_a.noconvert(), "form"_a, "constant"_a, "degree"_a, "threads"_a);
     m.def("kernel_block", &kernel_block<T>, "rows"_a.noconvert(), "halves"_a.noconvert(), "columns"_a.noconvert(),
-          "column_halves"_a.noconvert(), "form"_a, "constant"_a, "degree"_a, "threads"_a);
+          "column_halves"_a.noconvert(), "form"_a, "constant"_a, "degree"_a, "same"_a, "threads"_a);
     m.def("solve_working_set", &solve_working_set<T>, "K"_a.noconvert(), "gradient"_a.noconvert(), "b"_a.noconvert(), "low"_a.noconvert(),
           "high"_a.noconvert(), "group"_a.noconvert(), "tol"_a, "most"_a);
 }

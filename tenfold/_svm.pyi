@@ -23,6 +23,7 @@ def kernel_block(
     form: int,
     constant: float,
     degree: int,
+    same: bool,
     threads: int,
 ) -> _Either: ...
 def solve_working_set(

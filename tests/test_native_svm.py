@@ -44,17 +44,21 @@ def test_kernels_are_their_twins(level: str, form: int, n: int, m: int, p: int, 
     K = twin(columns.plain, rows.plain, *how)
     given = rows.rows, rows.halves, columns.plain, columns.halves[:m]
     size = np.abs(K).max()
-    assert_allclose(_svm.kernel_block(*given, *how, 1)[:, :n], K, rtol=digits, atol=digits * size)
+    assert_allclose(_svm.kernel_block(*given, *how, False, 1)[:, :n], K, rtol=digits, atol=digits * size)
     sums = _svm.kernel_sums(*given, weights, *how, 1)
     assert_allclose(sums[:, :n], weights @ K, rtol=digits, atol=digits * size * np.abs(weights).sum())
     assert_array_equal(_svm.kernel_sums(*given, weights, *how, 7), sums)  # the same bits on many threads
-    assert_array_equal(_svm.kernel_block(*given, *how, 5), _svm.kernel_block(*given, *how, 1))
+    assert_array_equal(_svm.kernel_block(*given, *how, False, 5), _svm.kernel_block(*given, *how, False, 1))
+    own = rows.rows, rows.halves, rows.plain, rows.halves[:n]
+    whole = _svm.kernel_block(*own, *how, True, 3)[:, :n]
+    assert_allclose(whole, _svm.kernel_block(*own, *how, False, 1)[:, :n], rtol=digits, atol=digits * np.abs(whole).max())
+    assert_array_equal(whole, whole.T)
 
 
 def test_far_rows_have_no_kernel_and_near_ones_all_of_it(level: str) -> None:
     for dtype in (np.float64, np.float32):
         rows = Packed(np.array([[0.0], [1e-3], [3.0], [14.0], [40.0], [1e6]]), dtype)
-        K = _svm.kernel_block(rows.rows, rows.halves, rows.plain, rows.halves[:6], 2, 0.0, 0, 1)[0, :6]
+        K = _svm.kernel_block(rows.rows, rows.halves, rows.plain, rows.halves[:6], 2, 0.0, 0, False, 1)[0, :6]
         assert_allclose(K, np.exp(-0.5 * rows.plain[:, 0].astype(float) ** 2), rtol=1e-5 if dtype is np.float32 else 1e-13, atol=1e-38)
 
 
@@ -114,7 +118,7 @@ def test_arguments_are_checked() -> None:
             _svm.kernel_sums(**{**good, **change})
     one, zero = np.ones(2), np.zeros(2, np.int64)
     for K, group, tol, words in (
-        (np.ones((2, 3)), zero, 0.1, "square"), (np.ones((3, 3)), zero, 0.1, "each variable"), (np.ones((2, 2)), zero - 1, 0.1, "groups"),
+        (np.ones((2, 1)), zero, 0.1, "square"), (np.ones((3, 3)), zero, 0.1, "each variable"), (np.ones((2, 2)), zero - 1, 0.1, "groups"),
         (np.ones((2, 2)), zero, -1.0, "tolerance"),
     ):  # fmt: skip
         with pytest.raises(ValueError, match=words):

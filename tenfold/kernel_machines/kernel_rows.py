@@ -58,7 +58,7 @@ class Kernels:
     rounding: float | None = None  # error of a kernel in single precision, where that is offered
 
     def block(self, rows: Array, single: bool = False) -> Array:
-        """The kernels of some rows with one another."""
+        """The kernels of some rows with one another; there may be more columns, which mean nothing."""
         raise NotImplementedError
 
     def sums(self, rows: Array, weights: Array, single: bool = False) -> Array:
@@ -105,10 +105,12 @@ class ProductKernels(Kernels):
         return Packed(self.Z, np.float32)
 
     def block(self, rows: Array, single: bool = False) -> Array:
-        own = Packed((self._singles if single else self._doubles).plain[rows], np.float32 if single else np.float64)
+        own = self._singles if single else self._doubles
+        if len(rows) != self.n or (rows != np.arange(self.n)).any():
+            own = Packed(own.plain[rows], np.float32 if single else np.float64)
         with lent_threads(1 + len(rows) ** 2 // WORTH_THREADS) as threads:
-            found = _svm.kernel_block(own.rows, own.halves, own.plain, own.halves[: own.n], *self.form.arguments, threads)
-        return np.ascontiguousarray(found[:, : own.n])
+            found = _svm.kernel_block(own.rows, own.halves, own.plain, own.halves[: own.n], *self.form.arguments, True, threads)
+        return found
 
     def sums(self, rows: Array, weights: Array, single: bool = False) -> Array:
         if self.form.name == "linear":

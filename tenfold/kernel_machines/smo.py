@@ -93,13 +93,13 @@ class _Way:
         """All variables are one working set."""
         problem = self.problem
         K = self.kernels.block(np.arange(self.kernels.n))
-        if len(problem.rows) != len(K):
+        if len(problem.rows) != len(K):  # several variables of a row
             K = np.ascontiguousarray(K[np.ix_(problem.rows, problem.rows)])
         every, before = np.arange(len(self.b)), np.inf
         while self.tol < (gap := self._gap()) < before and self.steps < self.most:  # a gap that does not fall is one of rounding
             before = gap
             self._inside(every, K, 0.999 * self.tol)
-            self.gradient = K @ self.b + problem.cost
+            self.gradient = K[:, : len(self.b)] @ self.b + problem.cost
 
     def rounds(self, single: bool) -> None:
         """Working sets, one after the other, until the gap is closed as far as the precision allows."""

@@ -116,12 +116,13 @@ void kernel_sums(const PackedRows<T>& rows, const PackedColumns<T>& columns, con
 }
 
 template <class T>
-void kernel_block(const PackedRows<T>& rows, const PackedColumns<T>& columns, const KernelForm& form, Range range, T* out) {
+void kernel_block(const PackedRows<T>& rows, const PackedColumns<T>& columns, const KernelForm& form, Range range, bool half, T* out) {
     using W = Wide<T>;
     const size_t n = rows.count * PACKED;
-    for (size_t g = range.begin; g < range.end && !stopped(); ++g)
+    for (size_t g = range.begin; g < range.end && !stopped(); ++g) {
+        const size_t groups = half ? std::min(columns.groups, ceil_div((g + 1) * PACKED, COLUMNS)) : columns.groups;
         for (size_t part = 0; part < PACKED; part += W::ROWS)
-            for (size_t c = 0; c < columns.groups; ++c) {
+            for (size_t c = 0; c < groups; ++c) {
                 typename W::Vec found[COLUMNS][2];
                 kernels_of<T>(rows.data + g * rows.p * PACKED + part, rows.halves + g * PACKED + part, columns.values + c * COLUMNS * rows.p,
                               columns.halves + c * COLUMNS, rows.p, form, found);
@@ -133,6 +134,7 @@ void kernel_block(const PackedRows<T>& rows, const PackedColumns<T>& columns, co
                     W::S::store(to + W::LANES, found[j][1]);
                 }
             }
+    }
 }
 
 }  // namespace tenfold::TENFOLD_LEVEL

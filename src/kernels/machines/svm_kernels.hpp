@@ -32,7 +32,8 @@ struct PackedColumns {
 // A problem on a working set of q variables: min 1/2 b'K b + c'b with sums fixed within each group and low <= b <= high.
 template <class T>
 struct WorkingSet {
-    const T* K;                       // (q, q), symmetric
+    const T* K;                       // (q, wide): the first q columns are symmetric
+    size_t wide;
     const double *low, *high;         // q
     const std::int64_t* group;        // q: 0 .. groups - 1
     size_t q, groups;
@@ -51,8 +52,8 @@ struct SvmKernels {
     // sums (r, count PACKED) += sum over j of weights (r, groups columns) k(row, column j)
     void (*sums)(const PackedRows<T>& rows, const PackedColumns<T>& columns, const T* weights, size_t r, const KernelForm& form, Range range,
                  double* sums);
-    // out (n, count PACKED) = k(column j, row i)
-    void (*block)(const PackedRows<T>& rows, const PackedColumns<T>& columns, const KernelForm& form, Range range, T* out);
+    // out (n, count PACKED) = k(column j, row i); with `half` those of j <= i are enough
+    void (*block)(const PackedRows<T>& rows, const PackedColumns<T>& columns, const KernelForm& form, Range range, bool half, T* out);
     // b and the gradient g (q) at the end, from those given; the number of steps
     std::int64_t (*solve)(const WorkingSet<T>& on, double* b, double* g);
 };

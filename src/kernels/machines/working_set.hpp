@@ -47,7 +47,7 @@ public:
         for (size_t at = 0; at < on.groups * width_; ++at) up_[at] = down_[at] = NEVER;
         for (size_t i = 0; i < on.q; ++i) {
             g_[i] = g[i];
-            diagonal_[i] = static_cast<double>(on.K[i * on.q + i]);
+            diagonal_[i] = static_cast<double>(on.K[i * on.wide + i]);
             mark(i);
         }
     }
@@ -73,7 +73,7 @@ private:
 
     // The values of row i of K as doubles.
     const double* row(size_t i) {
-        const T* from = on_.K + i * on_.q;
+        const T* from = on_.K + i * on_.wide;
         for (size_t j = 0; j < on_.q; ++j) row_[j] = static_cast<double>(from[j]);
         return row_.data();
     }
@@ -109,7 +109,7 @@ private:
 
     // b[i] rises and b[j] falls by as much, to the minimum along the line or to the first bound.
     bool move(size_t i, size_t j, double rise) {
-        const T *ki = on_.K + i * on_.q, *kj = on_.K + j * on_.q;
+        const T *ki = on_.K + i * on_.wide, *kj = on_.K + j * on_.wide;
         const double curvature = std::max(diagonal_[i] + diagonal_[j] - 2.0 * static_cast<double>(ki[j]), FLAT);
         const double room_i = on_.high[i] - b_[i], room_j = b_[j] - on_.low[j];
         const double step = std::min({rise / curvature, room_i, room_j});
