@@ -22,6 +22,7 @@ from tenfold.solve.linalg import cholesky, cholesky_solve
 Leading = Callable[[Array], tuple[Array, Array]]  # of 1/√ψ: the k leading eigenvalues of D S D, the largest first, and eigenvectors (p, k)
 LONGEST, HALVINGS = 2.0, 8  # a step in log ψ, and times that it is halved
 POLISH, FALLS, SETTLED = 50, 0.7, 1e-14  # steps at the top, and the share of the gradient that one may leave
+WIDE = 1000  # columns from which the curvature is taken by its diagonal: what is beside it is of the order of k / p²
 LEAST = 1e-6  # noise, of the variance of a column
 
 
@@ -100,14 +101,18 @@ def _direction(at: _Point, variance: Array, floor: Array) -> tuple[Array, float]
     """The Newton step in log ψ, and the largest entry of the gradient; None where the curvature says nothing."""
     gradient = 1 - variance / at.psi - at.omega**2 @ (1 - at.theta)
     free = np.flatnonzero((at.psi > floor) | (gradient < 0))
-    projection = np.eye(len(free)) - at.omega[free] @ at.omega[free].T
-    bend = projection**2
-    bend[np.diag_indices(len(free))] += 1e-9
-    L = cholesky(bend)
-    if L is None or not len(free):
+    if not len(free):
         return None
-    step = np.zeros(len(at.psi))
-    step[free] = -cholesky_solve(L, gradient[free])
+    step, omega = np.zeros(len(at.psi)), at.omega[free]
+    if len(free) > WIDE:
+        step[free] = -gradient[free] / (np.maximum(1 - (omega**2).sum(axis=1), 0.0) ** 2 + 1e-9)
+    else:
+        bend = (np.eye(len(free)) - omega @ omega.T) ** 2
+        bend[np.diag_indices(len(free))] += 1e-9
+        L = cholesky(bend)
+        if L is None:
+            return None
+        step[free] = -cholesky_solve(L, gradient[free])
     size = float(np.abs(step).max())
     step *= min(1.0, LONGEST / size) if size > 0 else 1.0
     return step, float(np.abs(gradient[free]).max())
