@@ -15,6 +15,7 @@ from tenfold import kernels
 from tenfold.base.estimator import Estimator
 from tenfold.core.errors import BadInput, BadParameter, DataWarning, Degenerate, NotFitted
 from tenfold.core.threads import single_blas
+from tenfold.kernel_machines import dual
 from tenfold.solve.leading import eigenpairs
 from tenfold.solve.tiles import cholesky_in_place, inverse_diagonal, inverse_from_lower, solve_both
 
@@ -72,6 +73,35 @@ def test_rows_left_out_for_all_penalties_equal_refits(folds: int, target: Any, m
     assert again.method == "refitted"
     np.testing.assert_allclose(scores, refitted, rtol=1e-8)
     np.testing.assert_allclose(once.predictions, again.predictions, rtol=1e-8, atol=1e-9)
+
+
+@pytest.mark.parametrize("params", [{}, {"kernel": "poly", "degree": 2}, {"kernel": "rbf", "gamma": 0.01}], ids=str)
+def test_kernels_of_a_low_rank(params: dict[str, Any], monkeypatch: Any) -> None:
+    """Many penalties, and rows left out, by a factor of few columns: as by the eigendecomposition, and as refitted."""
+    many, weights = RNG.normal(size=(240, 2)), RNG.integers(1, 4, 240).astype(float)
+    target, alphas = np.sin(many) + many[:, :1] ** 2, np.geomspace(1e-3, 1e2, 4)
+    model = tenfold.KernelRidge(**params)
+    seen: list[Any] = []
+    low_rank = dual.low_rank
+    monkeypatch.setattr(dual, "low_rank", lambda K, least: seen.append(low_rank(K, least)) or seen[-1])
+
+    def scores(folds: int) -> Any:
+        return tenfold.validation_path(model, many, target, "alpha", alphas, folds=folds, score="rmse", sample_weight=weights).scores
+
+    found = [scores(folds) for folds in (240, 5)]
+    assert seen and all(one is not None and one.shape[1] <= 60 for one in seen)
+    monkeypatch.setattr(dual, "LEAST_ROWS", 10**9)
+    whole = [scores(folds) for folds in (240, 5)]
+    monkeypatch.setattr(tenfold.KernelRidge, "_folds_along", Estimator._folds_along)
+    for one, expected in zip([*found, found[1]], [*whole, scores(5)], strict=True):
+        np.testing.assert_allclose(one, expected, rtol=1e-8)
+
+
+def test_kernels_of_a_high_rank_have_no_small_factor() -> None:
+    far = 100 * RNG.normal(size=(220, 3))
+    assert dual.low_rank(kernels.pairwise_kernels(far, metric="rbf"), 1e-3) is None
+    turned = kernels.pairwise_kernels(far, metric="sigmoid", gamma=1e-4)
+    assert np.linalg.eigvalsh(turned)[0] < -0.1 and dual.low_rank(turned, 1e-3) is None  # no kernel: it has negative directions
 
 
 def test_a_table_of_kernels() -> None:

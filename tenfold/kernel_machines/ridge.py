@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, ClassVar, Self
@@ -13,18 +13,18 @@ from tenfold.base.estimator import Regressor
 from tenfold.base.sklearn_api import fresh
 from tenfold.core import ops
 from tenfold.core.data import Array, Block, Source
-from tenfold.core.engine import current_engine, each
-from tenfold.core.errors import BadParameter, DataWarning, Degenerate, warn
+from tenfold.core.engine import current_engine
+from tenfold.core.errors import BadParameter, DataWarning, warn
 from tenfold.core.learned import learned
 from tenfold.core.learning import Keep, Kept, Learner, drive
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Stats
-from tenfold.core.threads import patiently, single_blas
+from tenfold.core.threads import patiently
+from tenfold.kernel_machines.dual import System
 from tenfold.kernel_machines.kernelized import Kernelized, mirrored
 from tenfold.kernel_machines.landmarks import drawn, root_inverse
-from tenfold.solve.linalg import SINGULAR, rounding
+from tenfold.solve.linalg import rounding
 from tenfold.solve.sketch import Sample
-from tenfold.solve.tiles import cholesky_in_place, in_rows, solve_both
 
 EXACT_ROWS = 20_000  # up to which all rows are kept, unless asked otherwise
 LANDMARKS = 1_000  # beyond
@@ -36,7 +36,8 @@ class KernelRidge(Regressor, Kernelized):
 
     Model       f(x) = Σᵢ cᵢ k(x, xᵢ) over the rows of the fit
     Objective   min over f of  Σᵢ sᵢ (yᵢ − f(xᵢ))² + alpha ‖f‖²,  ‖f‖² = cᵀ K c
-    Algorithm   (K + alpha S⁻¹) c = y by Cholesky, tile by tile on all threads; all penalties of a path from one eigendecomposition
+    Algorithm   (K + alpha S⁻¹) c = y by Cholesky, tile by tile on all threads; all penalties of a path from one eigendecomposition, or
+                from a factor of few columns where the kernel has a low rank to working precision
     Cost        O(n² p + n³ / 3) time, 8 n² bytes; keeps all rows. Rows left out, one or a fold at a time, follow from the one
                 decomposition, for every penalty: with G = (K + alpha S⁻¹)⁻¹ and c = G y,  y_F − f₋F(x_F) = (G_FF)⁻¹ c_F.
                 Beyond 20,000 rows f is sought among kernels with m = 1,000 drawn rows (Nystrom; told), in O(n m (m + p)) time
@@ -90,7 +91,7 @@ class KernelRidge(Regressor, Kernelized):
         else:
             X, y, w = yield Keep()
         rows = np.array(X, dtype=np.float64)  # the user may change the array that was given
-        system = System(lambda: self._lower(rows), y.astype(np.float64), w)
+        system = System(lambda: self._lower(rows), y.astype(np.float64), w, min(alphas or [0.0]))
         if alphas is not None:
             duals = [system.at(alpha) for alpha in alphas]
         else:
@@ -153,7 +154,7 @@ class KernelRidge(Regressor, Kernelized):
         if not exact or not all(np.ndim(one.alpha) == 0 and one.alpha > 0 for one in models):
             return None
         _, y, w = drive(kept_rows(), source, current_engine(source), "KernelRidge")
-        system = System(lambda: self._lower(self.X_fit_), y.astype(np.float64), w)
+        system = System(lambda: self._lower(self.X_fit_), y.astype(np.float64), w, min(float(one.alpha) for one in models))
         return (system.left_out(float(one.alpha), parts) for one in models)
 
 
@@ -218,77 +219,3 @@ class Normal:
 def kept_rows() -> Learner[Any]:
     """The rows of a source, as the fit keeps them."""
     return (yield Keep())
-
-
-class System:
-    """(K + alpha S⁻¹) c = y for rows with weights S, of which some may be zero: with R = √S,  (R K R + alpha) R⁻¹c = R y."""
-
-    def __init__(self, lower: Callable[[], Array], y: Array, w: Array) -> None:
-        self.lower, self.y, self.root = lower, y, np.sqrt(w)
-
-    @property
-    def targets(self) -> int:
-        return int(self.y.shape[1])
-
-    def _weighed(self) -> Array:
-        """The lower triangle of R K R."""
-        K = self.lower()
-
-        def weigh(rows: slice) -> None:
-            K[rows, : rows.stop] *= self.root[rows, None] * self.root[: rows.stop]
-
-        if (self.root != 1).any():
-            in_rows(len(K), weigh)
-        return K
-
-    def solved(self, alpha: float) -> Array:
-        """c by Cholesky; where that fails, by the eigendecomposition."""
-        K = self._weighed()
-        K[np.diag_indices(len(K))] += alpha
-        largest = float(np.diagonal(K).max(initial=0.0))
-        if cholesky_in_place(K) and float(np.diagonal(K).min(initial=1.0)) ** 2 > SINGULAR * largest:
-            return np.asarray(self.root[:, None] * solve_both(K, self.root[:, None] * self.y))
-        del K
-        warn(
-            f"KernelRidge(alpha={alpha:g}): Singular matrix in solving dual problem. Using least-squares solution instead: K + alpha is "
-            "not positive definite, as rows are repeated or the kernel is none (tenfold.kernels.mercer_check); a larger alpha helps",
-            Degenerate,
-            stacklevel=2,
-        )
-        return self.at(alpha)
-
-    @cached_property
-    def spectrum(self) -> tuple[Array, Array, Array]:
-        """Eigenvalues and eigenvectors of R K R, and the target along these."""
-        values, vectors = patiently(np.linalg.eigh, mirrored(self._weighed()))
-        return values, vectors, vectors.T @ (self.root[:, None] * self.y)
-
-    def _inverse(self, alpha: float) -> Array:
-        """1 / (e + alpha); zero where that is rounding."""
-        shifted = self.spectrum[0] + alpha
-        sound = np.abs(shifted) > rounding(len(shifted)) * float(np.abs(shifted).max(initial=0.0))
-        return np.asarray(np.divide(1.0, shifted, out=np.zeros_like(shifted), where=sound))
-
-    def at(self, alpha: float) -> Array:
-        """c from the eigendecomposition, which all penalties share."""
-        _, vectors, turned = self.spectrum
-        return np.asarray(self.root[:, None] * (vectors @ (self._inverse(alpha)[:, None] * turned)))
-
-    @single_blas
-    def left_out(self, alpha: float, parts: Sequence[Array] | None) -> list[Array]:
-        """For the rows of each part what the fit to all others predicts; without parts for every row, each left out alone.
-
-        y_F − f₋F(x_F) = R_F⁻¹ (G_FF)⁻¹ (G R y)_F  with  G = (R K R + alpha)⁻¹
-        """
-        _, vectors, turned = self.spectrum
-        inverse, root = self._inverse(alpha), self.root[:, None]
-        dual = vectors @ (inverse[:, None] * turned)
-        if parts is None:
-            apart = dual / (vectors**2 @ inverse)[:, None]
-            return [np.asarray(self.y - apart / root)]
-
-        def of_part(rows: Array) -> Array:
-            some = vectors[rows]
-            return np.asarray(self.y[rows] - np.linalg.solve((some * inverse) @ some.T, dual[rows]) / root[rows])
-
-        return each(of_part, list(parts))
