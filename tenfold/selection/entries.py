@@ -40,6 +40,9 @@ KERNELS: list[tuple[str, float, int, float, bool]] = [
     ("many wide kernels", 0.8, 1000, 2.0, False),
     ("many kernels of ranks", 0.8, 1000, 1.0, True),
 ]
+MACHINE_PENALTIES = tuple(np.logspace(-3, 2, 16).tolist())  # alpha of kernels that are 1 for a row with itself
+MOST_MACHINE_ROWS = 3_000  # whose kernels with one another are decomposed
+MACHINE_LEVEL = 1e4  # of a constant beside such a kernel: the mean of the targets is hardly held back
 PARTS = (2, 4)  # Gaussians of each class
 PART_ROWS = 8  # of each class on average, for each of the fewest
 CURVED = 100  # columns of the matrix up to which classes have several covariances
@@ -195,6 +198,17 @@ def bases(shape: Shape) -> list[Entry]:
         title, path = f"discriminant of {name}", ("model__shrinkage", BASIS_SHRINKAGE, "shrinkage")
         entries.append(Entry(title, learner, 5, *path, kind="basis", seconds=3 * seconds))
     return entries
+
+
+def machines(shape: Shape) -> list[Entry]:
+    """Kernels around all of the rows, rougher than those around some of them; every penalty from one decomposition."""
+    n, p = shape.rows, shape.width
+    if shape.classes or not LEAST_BASIS_ROWS <= n <= MOST_MACHINE_ROWS or p > NEAR:
+        return []
+    kernel = tenfold.kernels.Matern(math.sqrt(p), nu=1.5) + tenfold.kernels.ConstantKernel(MACHINE_LEVEL)
+    seconds = 3e-3 + n**3 * 2e-10 + n * n * (4e-8 + 1e-9 * p)
+    learner = tenfold.KernelRidge(kernel=kernel)
+    return [Entry("kernel ridge regression", learner, 4, "alpha", MACHINE_PENALTIES, "penalty", kind="kernels", seconds=seconds)]
 
 
 def neighbors(shape: Shape) -> list[Entry]:

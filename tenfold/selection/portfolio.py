@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 
-from tenfold.selection.entries import Entry, Shape, bases, densities, neighbors, simple
+from tenfold.selection.entries import Entry, Shape, bases, densities, machines, neighbors, simple
 from tenfold.selection.tree_entries import boosted, forests
 
 CLASS_ORDER = (
@@ -48,6 +48,7 @@ NUMBER_ORDER = (
     "boosted trees of 31 leaves, slow, parts of rows and columns",
     "ridge regression of many kernels",
     "boosted trees of 4 leaves",
+    "kernel ridge regression",
     "ridge regression of many kernels of ranks",
     "extra trees, half of the columns",
     "ridge regression of products of components",
@@ -87,7 +88,7 @@ def portfolio(
     `spread`.
     """
     shape = Shape(role, rows, columns, classes, width or columns, categories, lowest, skewed, spread)
-    by_numbers = (*simple(shape), *bases(shape), *neighbors(shape), *densities(shape))
+    by_numbers = (*simple(shape), *bases(shape), *machines(shape), *neighbors(shape), *densities(shape))
     found = {entry.title: entry for entry in (*by_numbers, *forests(shape), *boosted(shape))}
     order = CLASS_ORDER if classes else NUMBER_ORDER
     place: dict[str, float] = {title: number for number, title in enumerate(order)}
