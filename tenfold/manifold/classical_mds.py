@@ -70,7 +70,7 @@ class ClassicalMDS(Scaled):
             D = table_given(X, "ClassicalMDS")
             return self._scaled(D, w) | dict(dissimilarity_matrix_=D)
         rows = as_rows(X)
-        D = table_of_rows(rows, self.metric, self.metric_params, "ClassicalMDS")
+        D = table_of_rows(rows, self.metric, self.metric_params, "ClassicalMDS", X.dtype)
         return self._scaled(D, w) | dict(dissimilarity_matrix_=D, _fit_X=rows)
 
     def _transform(self, X: Any) -> Array:

@@ -19,8 +19,8 @@ AT_ONCE = 1 << 17  # distances: they stay in the cache while they are made
 OPENINGS = 1e-10  # of the largest dissimilarity: more than the two sides of a pair may differ by
 
 
-def table_of_rows(rows: Array, metric: Any, params: dict[str, Any] | None, name: str) -> Array:
-    """(n, n): how far each two rows are apart, exactly the same both ways."""
+def table_of_rows(rows: Array, metric: Any, params: dict[str, Any] | None, name: str, kind: Any = np.float64) -> Array:
+    """(n, n): how far each two rows are apart, exactly the same both ways; `kind` of numbers can hold it."""
     n, measure = len(rows), measure_of(metric, rows, params=params)
     check_memory(f"{name}: the distances of {n:,} rows", 24.0 * n * n, "give fewer rows, or place the others with transform")
     D = np.empty((n, n))
@@ -33,7 +33,7 @@ def table_of_rows(rows: Array, metric: Any, params: dict[str, Any] | None, name:
     if measure.block is not None:
         usable(D)
         check_symmetric(D, f"metric {measure.name}")
-    return _settled(D, f"{name}(metric={measure.name!r})")
+    return _settled(D, f"{name}(metric={measure.name!r})", kind)
 
 
 def table_given(X: Any, name: str) -> Array:
@@ -52,7 +52,7 @@ def table_given(X: Any, name: str) -> Array:
         )
     if (own := np.flatnonzero(np.diagonal(D) > OPENINGS * largest)).size:
         raise BadInput(f"{name}: row {own[0]} is {D[own[0], own[0]]:.6g} from itself: a dissimilarity to itself must be 0")
-    return _settled(D, name)
+    return _settled(D, name, X.dtype)
 
 
 def from_fit(learner: Any, X: Any, metric: Any, params: dict[str, Any] | None) -> Array:
@@ -64,11 +64,12 @@ def from_fit(learner: Any, X: Any, metric: Any, params: dict[str, Any] | None) -
     return np.asarray(distances(measure, rows, learner._fit_X))
 
 
-def _settled(D: Array, name: str) -> Array:
+def _settled(D: Array, name: str, kind: Any) -> Array:
     np.fill_diagonal(D, 0.0)
     D += D.T.copy()
     D *= 0.5
-    if not np.isfinite(D).all():
-        i, j = (int(at) for at in np.argwhere(~np.isfinite(D))[0])
-        raise BadInput(f"{name}: rows {i} and {j} are {D[i, j]} apart: dissimilarities must be finite, divide the columns by a constant")
+    if not (fits := np.finfo(kind).max >= D).all():
+        i, j = (int(at) for at in np.argwhere(~fits)[0])
+        what = f"numbers of {np.dtype(kind).name}" if np.isfinite(D[i, j]) else "finite"
+        raise BadInput(f"{name}: rows {i} and {j} are {D[i, j]:.6g} apart: dissimilarities must be {what}, divide the columns by a constant")
     return D

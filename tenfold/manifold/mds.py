@@ -136,7 +136,7 @@ class MDS(Embedding):
             D, rows = table_given(X, "MDS"), None
         else:
             rows = as_rows(X)
-            D = table_of_rows(rows, self._metric(), self.metric_params, "MDS")
+            D = table_of_rows(rows, self._metric(), self.metric_params, "MDS", X.dtype)
         w = np.ascontiguousarray(w, dtype=np.float64)
         unit = float(D.max(initial=0.0)) or 1.0  # squares of dissimilarities are then neither too large nor too small
         found = self._best(D / unit, w, None if start is None else given_start(start, len(D), self.n_components) / unit)

@@ -81,6 +81,10 @@ class TruncatedSVD(Transformer, Estimator):
     def _examples(cls) -> list[dict[str, Any]]:
         return [{"n_components": 2}, {"n_components": 2, "algorithm": "arpack"}]
 
+    @classmethod
+    def _small_example(cls) -> dict[str, Any]:
+        return {"n_components": 1}
+
     def _learn(self, source: Source) -> Learner[dict[str, Any]]:
         p, k = source.n_features, int(self.n_components)
         if k > p:
