@@ -136,7 +136,8 @@ def test_distances_alone_will_do(method: str) -> None:
 def test_weights_of_one_size_weigh_nothing_and_copies_are_together() -> None:
     plain, heavy = (tenfold.TSNE(**QUICK).fit(X, sample_weight=w).embedding_ for w in (None, np.full(90, 4.0)))
     assert np.array_equal(plain, heavy)
-    assert not np.allclose(plain, tenfold.TSNE(**QUICK).fit(X, sample_weight=RNG.uniform(0.5, 2, 90)).embedding_)
+    other = tenfold.TSNE(**QUICK).fit(X, sample_weight=RNG.uniform(0.5, 2, 90)).embedding_
+    assert np.abs(other - plain).max() > 0.01 * np.abs(plain).max()
     copies = tenfold.TSNE(**QUICK).fit_transform(np.repeat(X[:40], 3, axis=0)).reshape(40, 3, 2)
     assert np.median(np.abs(copies - copies[:, :1]).max(axis=(1, 2))) < 0.05 * np.abs(copies).max()
     with pytest.warns(tenfold.DataWarning, match="all rows are the same"):

@@ -165,4 +165,4 @@ def _stiffness(sample: Sample, centers: Array, variance: float) -> float:
     inertia = Clusters.of(sample.rows, sample.weight, centers).inertia
     within = inertia / (sample.weight.sum() * centers.shape[1])
     within = within if within > 1e-12 * variance else variance
-    return 1 / (2 * within) if within > 0 else 1.0
+    return 1 / (2 * within) if within > 1e-300 else 1.0

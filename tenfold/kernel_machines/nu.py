@@ -47,6 +47,10 @@ class NuSVC(PairMachine):
     def _examples(cls) -> list[dict[str, Any]]:
         return [{"tol": 1e-11, "gamma": 0.1, "nu": 0.4}]
 
+    @classmethod
+    def _small_example(cls) -> dict[str, Any]:
+        return {"nu": 0.3, "gamma": 10.0}
+
     def _learn(self, source: Source) -> Learner[dict[str, Any]]:
         return (yield from self._along(source, [float(self.nu)]))[0]
 

@@ -24,6 +24,7 @@ import numpy as np
 from tenfold.base.estimator import softmax
 from tenfold.core import ops
 from tenfold.core.data import Array, Block
+from tenfold.core.errors import BadInput
 from tenfold.core.learning import Learner
 from tenfold.core.stats import Stats
 from tenfold.linear.logistic import curvatures_of
@@ -74,7 +75,10 @@ def inverse_of(H: Array) -> tuple[Array, float]:
     if L is None:  # rounding of what is nearly singular
         L = cholesky(H / scale / scale[:, None] + 1e-12 * np.eye(len(H)))
     assert L is not None
-    inverse = cholesky_solve(L, np.eye(len(H))) / scale / scale[:, None]
+    with np.errstate(over="ignore"):
+        inverse = cholesky_solve(L, np.eye(len(H))) / scale / scale[:, None]
+    if not np.isfinite(inverse).all():
+        raise BadInput("the variance of a coefficient is beyond the range of numbers, as columns of X are so small: rescale them")
     return (inverse + inverse.T) / 2, 2 * float(np.log(np.diagonal(L)).sum() + np.log(scale).sum())
 
 

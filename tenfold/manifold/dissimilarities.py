@@ -71,5 +71,5 @@ def _settled(D: Array, name: str, kind: Any) -> Array:
     if not (fits := np.finfo(kind).max >= D).all():
         i, j = (int(at) for at in np.argwhere(~fits)[0])
         what = f"numbers of {np.dtype(kind).name}" if np.isfinite(D[i, j]) else "finite"
-        raise BadInput(f"{name}: rows {i} and {j} are {D[i, j]:.6g} apart: dissimilarities must be {what}, divide the columns by a constant")
+        raise BadInput(f"{name}: rows {i} and {j} are {D[i, j]:.6g} apart: they must be {what}, divide the columns by a constant")
     return D

@@ -24,6 +24,7 @@ LONGEST, HALVINGS = 2.0, 8  # a step in log ψ, and times that it is halved
 POLISH, FALLS, SETTLED = 50, 0.7, 1e-14  # steps at the top, and the share of the gradient that one may leave
 WIDE = 1000  # columns from which the curvature is taken by its diagonal: what is beside it is of the order of k / p²
 LEAST = 1e-6  # noise, of the variance of a column
+TINY = 1e-290  # a variance that counts as none: shares of it would vanish
 
 
 class Noise(NamedTuple):
@@ -44,7 +45,8 @@ class _Point(NamedTuple):
 
 def least_noise(variance: Array, leading: Leading, start: Array, n: float, tol: float, max_iter: int) -> Noise:
     """Newton steps while they pay, else those of expectation-maximisation, which always do; until n rows gain less than tol."""
-    floor = LEAST * np.where(variance > 0, variance, float(variance.mean()) or 1.0)
+    mean = float(variance.mean())
+    floor = LEAST * np.where(variance > TINY, variance, mean if mean > TINY else 1.0)
     here = _at(np.maximum(start, floor), variance, leading)
     told, converged = [n * here.value], False
     for _ in range(max_iter - 1):
