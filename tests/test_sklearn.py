@@ -99,10 +99,10 @@ def test_checks_with_other_array_libraries() -> None:
     code = (
         "import warnings; warnings.simplefilter('ignore', UserWarning)\n"
         f"import sys; sys.path.insert(0, {os.path.dirname(__file__)!r})\n"
-        "from conftest import plain\n"
+        "from test_sklearn import quick\n"
         "from sklearn.utils.estimator_checks import estimator_checks_generator\n"
         f"for name in {list(CLASSES)!r}:\n"
-        "    for learner, check in estimator_checks_generator(plain(name)):\n"
+        "    for learner, check in estimator_checks_generator(quick(name)):\n"
         "        if check.func.__name__ == 'check_array_api_input': check(learner); print(name)\n"
     )
     done = subprocess.run(

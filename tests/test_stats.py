@@ -39,6 +39,7 @@ from tenfold.features.scores import Joint
 from tenfold.generative.class_rows import ClassRows
 from tenfold.generative.class_sums import CategoryCounts, ClassSums
 from tenfold.generative.mixed_sums import MixedSums
+from tenfold.kernel_machines.inducing import Sums
 from tenfold.kernel_machines.ridge import few_or_drawn
 from tenfold.linear.glm_terms import Ends, Targets
 from tenfold.linear.jaakkola import Bound
@@ -55,6 +56,7 @@ from tenfold.prepare.power_curves import Curves
 from tenfold.prepare.scaler import Extremes
 from tenfold.prepare.spline import Range
 from tenfold.reduce.gaps import Completed, observed
+from tenfold.reduce.mini_batch_nmf import Error
 from tenfold.reduce.products import spread_of
 from tenfold.reduce.root import Root
 from tenfold.reduce.svd import First
@@ -196,6 +198,8 @@ CASES = {
     "Ends": Case(lambda X, w: Ends(*(float(w @ X[:, 0] ** k) for k in range(4)), w @ np.abs(X), (X.T * w) @ X, w @ X**2)),
     "Shared": Case(lambda X, w: Shared(float(w @ X[:, 0]), Moments.of(X, X[:, :1] ** 2, w))),
     "FewOrDrawn": Case(lambda X, w: few_or_drawn(Block(X, X[:, :1], w)), repetition=False, ordered=True),
+    "Sums": Case(lambda X, w: Sums((X.T * w) @ X, X.T @ (w * X[:, 0]), *(float(w @ X[:, 1] ** k) for k in (2, 0, 4)))),
+    "Error": Case(lambda X, w: Error(float(w @ X[:, 0] ** 2))),
     "Ranks, few rows": Case(lambda X, w: Ranks.of(X, w), repetition=False, exact=True),
     "Quantiles, few rows": Case(lambda X, w: sketch.Quantiles.of(X, w, 200), repetition=False, exact=True),
 }

@@ -29,8 +29,9 @@ from tenfold.table.reading import pl, read_table
 
 LEAST_MEMORY, LEAST_DISK = 1 << 29, 1 << 28  # bytes below which a warning is due
 COMPILED = (
-    "boost", "cells", "codes", "columns", "coordinate", "delimited", "density", "evaluate", "folds", "forest", "grow", "ica", "kernels",
-    "linkage", "local", "margin", "near", "packed", "pairs", "sparse", "stochastic", "stump", "summation", "svm", "text", "trees",
+    "boost", "cells", "codes", "columns", "coordinate", "delimited", "density", "embed", "evaluate", "folds", "forest", "grow",
+    "ica", "kernels", "linkage", "local", "margin", "near", "nmf", "packed", "pairs", "sparse", "stochastic", "stump",
+    "summation", "svm", "text", "trees",
 )  # fmt: skip
 EXTRAS = ("polars", "pyarrow", "rich", "matplotlib", "jinja2")
 Check = tuple[str, Callable[[], str]]
