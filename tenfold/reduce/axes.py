@@ -9,8 +9,8 @@ import numpy as np
 from tenfold.base import check
 from tenfold.base.estimator import map_rows
 from tenfold.core import ops
-from tenfold.core.data import Array, as_floats
-from tenfold.core.numbers import check_finite
+from tenfold.core.data import Array
+from tenfold.reduce.back import brought_back
 from tenfold.reduce.gaps import fill
 from tenfold.reduce.probabilistic import Probabilistic, double
 
@@ -46,14 +46,12 @@ class Axes(Probabilistic):
 
     def inverse_transform(self, X: Any) -> Array:
         """Rows of components back in the original columns."""
-        check.check_fitted(self)
-        Z, _ = check.as_table(self, X)
-        check.check_width(self, Z.shape[1], self.n_components_)
-        Z = as_floats(ops.dense(Z))
-        check_finite(Z, slice(0, None), None, False)
+        return brought_back(self, X, lambda: self.n_components_, self._back)
+
+    def _back(self, Z: Array) -> Array:
         axes = double(self.components_)
         axes = axes * np.sqrt(self.explained_variance_)[:, None] if self.whiten else axes
-        return map_rows(lambda Z: (Z @ axes + self.mean_).astype(Z.dtype, copy=False), Z)
+        return np.asarray(Z @ axes + self.mean_)
 
     def reconstruction_error(self, X: Any) -> Array:
         """‖x − x̂‖² of each row, x̂ its projection on the axes: `inverse_transform(transform(X))`; over the cells that are not missing."""

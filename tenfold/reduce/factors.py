@@ -10,12 +10,14 @@ from numpy.random import RandomState
 from tenfold.base import check
 from tenfold.base.estimator import Estimator, Transformer, map_rows
 from tenfold.core import ops
-from tenfold.core.data import Array, Arrays, Source, as_floats
+from tenfold.core.data import Array, Arrays, Source
 from tenfold.core.errors import BadInput, BadType, Degenerate, warn
 from tenfold.core.learned import learned
-from tenfold.core.numbers import check_finite, column_name
+from tenfold.core.numbers import column_name
 from tenfold.core.params import KW_ONLY, group, param
 from tenfold.core.random import legacy_generator
+from tenfold.reduce.back import brought_back
+from tenfold.reduce.probabilistic import double
 from tenfold.solve.factors import Penalty, Table
 from tenfold.solve.nmf import Problem, rows_of
 from tenfold.solve.nmf_start import start
@@ -208,15 +210,7 @@ class Factorisation(Transformer, Estimator):
 
     def inverse_transform(self, X: Any) -> Array:
         """W H: rows of W back in the original columns."""
-        check.check_fitted(self)
-        Z, _ = check.as_table(self, X)
-        check.check_width(self, Z.shape[1], len(self.components_))
-        Z = as_floats(ops.dense(Z))
-        check_finite(Z, slice(0, None), None, False)
-        return map_rows(self._product, Z)
-
-    def _product(self, Z: Array) -> Array:
-        return np.asarray((Z @ self.components_.astype(np.float64)).astype(Z.dtype, copy=False))
+        return brought_back(self, X, lambda: len(self.components_), lambda Z: Z @ double(self.components_))
 
     def _names_out(self) -> list[str]:
         return [f"{type(self).__name__.lower()}{i}" for i in range(len(self.components_))]

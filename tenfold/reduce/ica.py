@@ -9,19 +9,18 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.random import RandomState
 
-from tenfold.base import check
-from tenfold.base.estimator import Estimator, Transformer, map_rows
+from tenfold.base.estimator import Estimator, Transformer
 from tenfold.core import ops
-from tenfold.core.data import Array, Arrays, Block, Source, Target, as_floats
+from tenfold.core.data import Array, Arrays, Block, Source, Target
 from tenfold.core.engine import Threads
 from tenfold.core.errors import BadInput, BadParameter, DataWarning, Degenerate, NotConverged, warn
 from tenfold.core.learned import learned
 from tenfold.core.learning import Kept, Learner, drive
 from tenfold.core.memory import check_memory
-from tenfold.core.numbers import check_finite
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.random import legacy_generator
 from tenfold.core.stats import Moments
+from tenfold.reduce.back import brought_back
 from tenfold.reduce.table import GRADED, SMALL, Table
 from tenfold.solve.columns import check_magnitude
 from tenfold.solve.ica import NAMED, Contrast, Turned, all_together, one_by_one
@@ -222,16 +221,11 @@ class FastICA(Transformer, Estimator):
 
     def inverse_transform(self, X: Any) -> Array:
         """Rows of sources back in the original columns."""
-        check.check_fitted(self)
-        Z, _ = check.as_table(self, X)
-        check.check_width(self, Z.shape[1], len(self.components_))
-        Z = as_floats(ops.dense(Z))
-        check_finite(Z, slice(0, None), None, False)
-        return map_rows(self._mixed, Z)
+        return brought_back(self, X, lambda: len(self.components_), self._mixed)
 
     def _mixed(self, Z: Array) -> Array:
         rows = Z @ self.mixing_.T.astype(np.float64)
-        return np.asarray((rows if self.whiten is False else rows + self.mean_).astype(Z.dtype, copy=False))
+        return np.asarray(rows if self.whiten is False else rows + self.mean_)
 
     def _names_out(self) -> list[str]:
         return [f"fastica{i}" for i in range(len(self.components_))]

@@ -7,17 +7,16 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tenfold.base import check
-from tenfold.base.estimator import Estimator, Transformer, map_rows
+from tenfold.base.estimator import Estimator, Transformer
 from tenfold.core import ops
-from tenfold.core.data import Array, Source, as_floats
+from tenfold.core.data import Array, Source
 from tenfold.core.errors import BadInput, Degenerate, NotConverged, warn
 from tenfold.core.learned import learned
 from tenfold.core.learning import Keep, Learner
 from tenfold.core.memory import check_memory
-from tenfold.core.numbers import check_finite
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.threads import stopping
+from tenfold.reduce.back import brought_back
 from tenfold.reduce.probabilistic import double
 from tenfold.reduce.root import oriented
 from tenfold.solve.low_rank import low_rank_plus_sparse
@@ -109,12 +108,7 @@ class RobustPCA(Transformer, Estimator):
 
     def inverse_transform(self, X: Any) -> Array:
         """Rows of components back in the original columns: what their low rank part is."""
-        check.check_fitted(self)
-        Z, _ = check.as_table(self, X)
-        check.check_width(self, Z.shape[1], self.n_components_)
-        Z = as_floats(ops.dense(Z))
-        check_finite(Z, slice(0, None), None, False)
-        return map_rows(lambda Z: (Z @ double(self.components_)).astype(Z.dtype, copy=False), Z)
+        return brought_back(self, X, lambda: self.n_components_, lambda Z: Z @ double(self.components_))
 
     def _names_out(self) -> list[str]:
         return [f"robustpca{i}" for i in range(self.n_components_)]

@@ -8,18 +8,17 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from tenfold.base import check
-from tenfold.base.estimator import Estimator, Transformer, map_rows
+from tenfold.base.estimator import Estimator, Transformer
 from tenfold.core import ops
-from tenfold.core.data import Array, Block, Source, as_floats
+from tenfold.core.data import Array, Block, Source
 from tenfold.core.errors import BadInput, Degenerate, NotConverged, warn
 from tenfold.core.learned import learned
 from tenfold.core.learning import Learner
-from tenfold.core.numbers import check_finite
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.random import generator_of, seed_of
 from tenfold.core.stats import Spread, Stats
 from tenfold.core.threads import patiently
+from tenfold.reduce.back import brought_back
 from tenfold.reduce.probabilistic import double
 from tenfold.reduce.products import leading_axes, narrow, product_of, spread_of
 from tenfold.reduce.root import EPS, completed, oriented
@@ -142,12 +141,7 @@ class TruncatedSVD(Transformer, Estimator):
 
     def inverse_transform(self, X: Any) -> Array:
         """Rows of components back in the original columns, as a dense array."""
-        check.check_fitted(self)
-        Z, _ = check.as_table(self, X)
-        check.check_width(self, Z.shape[1], len(self.components_))
-        Z = as_floats(ops.dense(Z))
-        check_finite(Z, slice(0, None), None, False)
-        return map_rows(lambda Z: (Z @ double(self.components_)).astype(Z.dtype, copy=False), Z)
+        return brought_back(self, X, lambda: len(self.components_), lambda Z: Z @ double(self.components_))
 
 
 @dataclass(slots=True)

@@ -43,6 +43,8 @@ KERNELS: list[tuple[str, float, int, float, bool]] = [
 MACHINE_PENALTIES = tuple(np.logspace(-3, 2, 16).tolist())  # alpha of kernels that are 1 for a row with itself
 MOST_MACHINE_ROWS = 3_000  # whose kernels with one another are decomposed
 MACHINE_LEVEL = 1e4  # of a constant beside such a kernel: the mean of the targets is hardly held back
+MOST_PROCESS_ROWS, ROWS_A_WIDTH = 1_500, 5  # of a process, whose columns have a width each
+ANY_WIDTH = (1e-3, 1e30)  # a column that does not matter is as wide as can be
 PARTS = (2, 4)  # Gaussians of each class
 PART_ROWS = 8  # of each class on average, for each of the fewest
 CURVED = 100  # columns of the matrix up to which classes have several covariances
@@ -201,14 +203,22 @@ def bases(shape: Shape) -> list[Entry]:
 
 
 def machines(shape: Shape) -> list[Entry]:
-    """Kernels around all of the rows, rougher than those around some of them; every penalty from one decomposition."""
+    """Kernels around all of the rows, rougher than those around some of them; every penalty from one decomposition. Of few rows also
+    the process whose widths, one for each column, have most evidence: columns that do not matter become wide."""
     n, p = shape.rows, shape.width
     if shape.classes or not LEAST_BASIS_ROWS <= n <= MOST_MACHINE_ROWS or p > NEAR:
         return []
     kernel = tenfold.kernels.Matern(math.sqrt(p), nu=1.5) + tenfold.kernels.ConstantKernel(MACHINE_LEVEL)
     seconds = 3e-3 + n**3 * 2e-10 + n * n * (4e-8 + 1e-9 * p)
     learner = tenfold.KernelRidge(kernel=kernel)
-    return [Entry("kernel ridge regression", learner, 4, "alpha", MACHINE_PENALTIES, "penalty", kind="kernels", seconds=seconds)]
+    ridge = Entry("kernel ridge regression", learner, 4, "alpha", MACHINE_PENALTIES, "penalty", kind="kernels", seconds=seconds)
+    if n > MOST_PROCESS_ROWS or n < ROWS_A_WIDTH * p:
+        return [ridge]
+    widths = tenfold.kernels.Matern([math.sqrt(p)] * p, length_scale_bounds=ANY_WIDTH, nu=1.5)
+    smooth = tenfold.kernels.ConstantKernel() * widths
+    process = tenfold.GaussianProcessRegressor(smooth + tenfold.kernels.WhiteKernel(0.1, (1e-10, 1e5)), normalize_y=True)
+    seconds = 0.1 + n**3 * 4e-9 + n * n * p * 1e-7
+    return [ridge, Entry("Gaussian process", process, 5, kind="kernels", seconds=seconds)]
 
 
 def neighbors(shape: Shape) -> list[Entry]:

@@ -51,6 +51,7 @@ NUMBER_ORDER = (
     "kernel ridge regression",
     "ridge regression of many kernels of ranks",
     "extra trees, half of the columns",
+    "Gaussian process",
     "ridge regression of products of components",
     "boosted trees of 31 leaves, logarithm of the mean",
     "boosted trees of 31 leaves, half of the columns",
