@@ -182,7 +182,9 @@ def test_text_and_numbers_together(run: tuple[Any, pl.DataFrame, str], tmp_path:
     said = model.predict(new)
     found.save(tmp_path / "run")
     loaded = tenfold.load(tmp_path / "run")
-    assert np.array_equal(loaded.predict(new), said) and np.array_equal(loaded.predict(new.reverse())[::-1], said)
+    assert np.array_equal(loaded.predict(new), said)
+    turned = loaded.predict(new.reverse())[::-1]  # products of matrices may round a row by its place
+    assert np.allclose(turned, said, rtol=1e-9, atol=1e-12) if said.dtype.kind == "f" else np.array_equal(turned, said)
     new.write_csv(tmp_path / "new.csv")
     assert np.array_equal(loaded.predict(tmp_path / "new.csv"), said)
     odd = new.head(4).with_columns(pl.Series("remark", [None, "", "perfect " * 100_000, "Ω 漢字"]))

@@ -100,11 +100,15 @@ class Race(Standing):
         singles: list[Held] = [(k,) for k in range(self.K)]
         return singles + ([(i, o) for i in range(self.K) for o in range(i + 1, self.K)] if self.pairs else [])
 
+    @property
+    def laps(self) -> list[range]:
+        """The families of the first lap, and the variants of a second one where there is one."""
+        return [range(self.first), *([range(self.first, len(self.families))] if len(self.families) > self.first else [])]
+
     def stages(self) -> list[tuple[range, Held]]:
         """Which families run without which folds, in this order: the first lap, the second one, pairs."""
         sets, all_of_them = self.training_sets(), range(len(self.families))
-        laps = [range(self.first), *([range(self.first, len(self.families))] if len(self.families) > self.first else [])]
-        return [(lap, held) for lap in laps for held in sets[: self.K]] + [(all_of_them, held) for held in sets[self.K :]]
+        return [(lap, held) for lap in self.laps for held in sets[: self.K]] + [(all_of_them, held) for held in sets[self.K :]]
 
     def run(
         self, tick: Callable[[int, int], None] = lambda done, of: None, singles: int | None = None, most: int | None = None
@@ -184,7 +188,7 @@ class Race(Standing):
         """The units of the whole race, if nobody else is dropped."""
         racing = len(self.families) - len(self.dropped)
         singles = later = 0
-        for lap in {lap for lap, _ in self.stages() if len(lap) < len(self.families) or lap.stop == self.first}:
+        for lap in self.laps:
             ran = [held for number, held in self.done if len(held) == 1 and number in lap]
             singles += len(ran)
             later += sum(number not in self.dropped for number in lap) * (self.K - len(set(ran)))

@@ -63,7 +63,8 @@ class Standing:
         """What a choice by these folds looks at: it knows nothing of variants that are not those of its leader."""
         if len(self.families) == self.first:
             return held
-        hidden = [c for f in range(self.first, len(self.families)) if f not in self._known_to(folds) for c in self.places[f]]
+        known = self._known_to(folds)
+        hidden = [c for number, where in enumerate(self.places) if number not in known for c in where]
         outputs = held.outputs.copy()
         outputs[hidden] = np.nan
         return replace(held, outputs=outputs)
