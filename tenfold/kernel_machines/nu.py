@@ -49,7 +49,7 @@ class NuSVC(PairMachine):
 
     @classmethod
     def _small_example(cls) -> dict[str, Any]:
-        return {"nu": 0.3, "gamma": 10.0}
+        return {"nu": 0.3, "gamma": 10.0, "max_iter": 100_000}
 
     def _learn(self, source: Source) -> Learner[dict[str, Any]]:
         return (yield from self._along(source, [float(self.nu)]))[0]

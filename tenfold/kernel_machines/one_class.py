@@ -50,6 +50,10 @@ class OneClassSVM(Detector, VectorMachine):
     def _examples(cls) -> list[dict[str, Any]]:
         return [{"tol": 1e-11, "gamma": 0.1, "nu": 0.3}]
 
+    @classmethod
+    def _small_example(cls) -> dict[str, Any]:
+        return {"gamma": 0.1, "nu": 0.3, "max_iter": 100_000}
+
     def _learn(self, source: Source) -> Learner[dict[str, Any]]:
         X, _, w = yield Keep(sparse=True)
         rows = np.flatnonzero(w > 0)

@@ -74,6 +74,10 @@ class RobustPCA(Transformer, Estimator):
     def _examples(cls) -> list[dict[str, Any]]:
         return [{"n_components": 2, "penalty": 0.3, "tol": 1e-8, "max_iter": 20_000}]
 
+    @classmethod
+    def _small_example(cls) -> dict[str, Any]:
+        return {"max_iter": 40}
+
     def _learn(self, source: Source) -> Learner[dict[str, Any]]:
         X, _, w = yield Keep()
         X = X.astype(np.float64, copy=False)
