@@ -76,7 +76,7 @@ class RobustPCA(Transformer, Estimator):
 
     @classmethod
     def _small_example(cls) -> dict[str, Any]:
-        return {"max_iter": 40}
+        return {"n_components": 2, "penalty": 0.3, "tol": 1e-3, "max_iter": 300}
 
     def _learn(self, source: Source) -> Learner[dict[str, Any]]:
         X, _, w = yield Keep()
