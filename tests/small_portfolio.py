@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tenfold.selection import entries, tree_entries
+from tenfold.selection import entries, plan, tree_entries
 
 # Every third or so of the values of a grid.
 GRIDS = {
@@ -17,9 +17,11 @@ GRIDS = {
 
 
 def shrink(monkeypatch: pytest.MonkeyPatch, trees: int = 10, rounds: tuple[int, ...] = (5, 20)) -> None:
-    """Two boostings, a forest, extra trees and one set of kernels, of so many trees and rounds; and coarser grids."""
+    """Two boostings, a forest, extra trees and one set of kernels, of so many trees and rounds; coarse grids, one division of the rows."""
     monkeypatch.setattr(tree_entries, "FOREST_TREES", trees)
     monkeypatch.setattr(tree_entries, "ROUNDS", rounds)
+    monkeypatch.setattr(plan, "REPEATS", ())
+    monkeypatch.setattr(entries, "MOST_PROCESS_ROWS", 0)  # the evidence of a process takes a hundred factorisations
     monkeypatch.setattr(entries, "KERNELS", [("kernels", 0.5, 20, 1.0, False)])
     for name, values in GRIDS.items():
         monkeypatch.setattr(entries, name, values)

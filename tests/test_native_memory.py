@@ -32,8 +32,8 @@ def test_a_failed_allocation_is_a_memory_error_and_the_process_goes_on(families:
     """Each allocation of each fit; `TENFOLD_EXHAUSTIVE=1` also each of those beyond the 200th, in a few minutes."""
     options = ["--all"] if os.environ.get("TENFOLD_EXHAUSTIVE") else []
 
-    def counted(some: str) -> dict[str, list[int]]:
-        done = run("out_of_memory.py", some, *options, env=preloaded)
+    def counted(some: str, *more: str) -> dict[str, list[int]]:
+        done = run("out_of_memory.py", some, *options, *more, env=preloaded)
         return {name: [int(n) for n in found.split()] for name, found in (line.split(": ") for line in done.splitlines())}
 
     counts = counted(families)
@@ -41,7 +41,7 @@ def test_a_failed_allocation_is_a_memory_error_and_the_process_goes_on(families:
         own = {name: found for name, found in counts.items() if name.startswith(family)}
         for _ in range(3):  # threads that find no work left, as on a busy machine, allocate nothing
             if sum(of_helpers for name, (_, _, of_helpers) in own.items() if "in threads" in name) == 0:
-                own |= {name: found for name, found in counted(family).items() if "in threads" in name}
+                own |= counted(family, "--threads")
         assert any(failures for failures, _, _ in own.values()), family
         for name, (failures, borne, _) in own.items():  # some kernels work in what their caller gives them
             assert borne < failures or failures == 0, f"{name}: no allocation failed that it could not do without"

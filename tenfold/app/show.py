@@ -128,6 +128,10 @@ class Text(Silent):
         lead = "which leads" if len(of) == 1 else "which lead"
         return [f"REFINE   {counted(variants, 'variant')} of {', '.join(of)}, {lead}"] if variants else []
 
+    def _repeated(self, divisions: int, families: int, seconds: float) -> list[str]:
+        other = "another division" if divisions == 1 else f"{divisions} other divisions"
+        return [f"REPEAT   the {counted(families, 'leading family', 'leading families')} on {other} of the rows into folds"]
+
     def _interrupted(self, done: int, of: int, seconds: float, wall: bool) -> list[str]:
         if wall:
             return ["", f"WALL     the time is over at {seconds:.1f} s: the plan was cut after {done} of {of} units of work."]

@@ -26,6 +26,7 @@ from tenfold.selection.outcome import Outcome, decide
 from tenfold.selection.plan import Plan
 from tenfold.selection.race import Race
 from tenfold.selection.refit import refit
+from tenfold.selection.repeat import can_repeat, run_again
 from tenfold.selection.rows import Rows
 from tenfold.selection.settings import Settings
 from tenfold.selection.store import MARK
@@ -154,6 +155,7 @@ class Job:
             race.run(tick, singles=race.K, most=self.units)
             self._refine(race, lambda: plan.variants(families, race.leaders()))
             race.run(tick, most=self.units)
+            self._repeat(race, plan)
         self.interrupted, self.cut = wall.interrupted, wall.cut
         if self.interrupted or self.cut:
             self._stopped(race)
@@ -171,11 +173,22 @@ class Job:
         more = race.families[race.first :]
         self.emit("refined", variants=len(more), of=list(dict.fromkeys(family.refines for family in more)), seconds=self._gone())
 
+    def _repeat(self, race: Race, plan: Plan) -> None:
+        """Let the finalists run on other divisions of the rows, once all else is done."""
+        if not can_repeat(race):
+            return
+        for number in range(1, 1 + plan.repeats([race.families[f] for f in race.finalists()])):
+            if self.units is not None and race.units_done >= self.units:
+                break
+            run_again(race, self.settings.seed, number, self._tick, self.units)
+        if race.repeats:
+            self.emit("repeated", divisions=len(race.repeats), families=len(race.repeats[0].families) - 1, seconds=self._gone())
+
     def _stopped(self, race: Race) -> None:
         """Keep what is complete, and say so."""
         if self.checkpoint is not None and race.done:
             self.checkpoint.keep(race, [family.title for family in race.families], done=True)
-        self.emit("interrupted", done=len(race.done), of=race.units, seconds=self._gone(), wall=self.cut)
+        self.emit("interrupted", done=race.units_done, of=race.units, seconds=self._gone(), wall=self.cut)
 
     def _tick(self, done: int, of: int, race: Race | None = None) -> None:
         self.emit("progress", done=done, of=of, seconds=self._gone())
@@ -231,7 +244,7 @@ class Job:
                 **found.record(),
                 interrupted=self.interrupted,
                 cut_by_time=self.cut,
-                units=len(race.done),
+                units=race.units_done,
                 folds_sha256=hashlib.sha256(race.fold.astype("<i8").tobytes()).hexdigest(),
                 seconds=dict(total=self._gone(), fitting=fitting),
             ),

@@ -20,6 +20,7 @@ from tenfold.selection.decisions import Decisions
 from tenfold.selection.estimate import Estimate, reach_of, reaches_of
 from tenfold.selection.race import Race
 from tenfold.selection.remarks import curve, opinions, tried
+from tenfold.selection.repeat import of_all_divisions
 from tenfold.selection.unseen import DECISION
 from tenfold.table.reading import pl
 from tenfold.table.task import Task
@@ -271,7 +272,7 @@ def decide(race: Race, task: Task, judge: Score, prefer: str = "best", decisions
     if not folds:
         nothing = Mix({guess: 1.0})
         return Outcome(race, task, judge, prefer, Choice([], guess, nothing, nothing), None, None, None, guess, nothing, decisions)
-    held, rows = race.held_out(), np.flatnonzero(np.isin(race.fold, folds))
+    held, rows = of_all_divisions(race)
     usable = held.usable(rows)
     if not np.delete(usable, guess).any() and race.failures:  # and not stopped before any of them ran
         reasons = "; ".join(f"{title}: {reason}" for title, reason in race.failures.items())

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tenfold.core.data import Array
+from tenfold.selection.candidates import Family
 from tenfold.selection.entries import Entry, Shape
 from tenfold.selection.folds import count_folds
 from tenfold.selection.monotone import obeying
@@ -24,6 +25,8 @@ LEAST_FAMILIES, FEW_FOLDS = 4, 3  # families that run in any case, the first one
 SCREENED_ROWS, SCREENED = 20_000, 10_000  # longer tables have a first heat, on so many rows
 HEAT = 0.35  # share of the budget
 SURELY_NESTED, ENOUGH = 600, 12  # rows up to which the nested choice comes before more families than so many
+REPEATS = ((500, 2), (2_000, 1))  # up to so many rows, the finalists run on so many more divisions of them
+REPEATED, LEAST_REPEATED = 0.25, 30  # share of the budget that this may take, and the fewest rows
 NESTED_ROWS = {"quick": 500, "normal": 2_000, "thorough": 10_000}  # up to so many rows the whole choice is repeated in each round
 
 
@@ -87,7 +90,6 @@ class Plan:
                 left -= cost
         return taken
 
-
     def variants(self, families: Sequence[Entry], leaders: Sequence[int]) -> list[Entry]:
         """Of the families that run on all rows, variants of the leading ones: as many as the budget has room for besides."""
         budget = self.budget if self.screened is None else (1 - HEAT) * self.budget
@@ -95,6 +97,12 @@ class Plan:
         pairs = self.folds * (self.folds - 1) / 2 if self.nested else 0.0
         fits = self.folds + pairs / 2  # about half of them run on pairs too
         return affordable_variants([families[number] for number in leaders], self.shape, fits, left)
+
+    def repeats(self, finalists: Sequence[Family]) -> int:
+        """On how many more divisions of the rows the finalists run."""
+        rows, seconds = self.shape.rows, sum(one.seconds for one in finalists if isinstance(one, Entry)) * self.folds
+        most = next((count for few, count in REPEATS if rows <= few), 0) if rows >= LEAST_REPEATED else 0
+        return min(most, int(REPEATED * self.budget / max(seconds, 1e-9)))
 
 
 def cost_of(seconds: Sequence[float], folds: int, nested: bool) -> float:

@@ -56,10 +56,17 @@ class Race(Standing):
     """Outputs of all settings for rows they have not seen, filled unit by unit: a unit is one family on one training set."""
 
     def __init__(
-        self, rows: Rows, families: list[Family], judges: list[Score], *, costs: Array | None = None, pairs: bool = False
+        self,
+        rows: Rows,
+        families: list[Family],
+        judges: list[Score],
+        *,
+        costs: Array | None = None,
+        pairs: bool = False,
+        drops: bool = True,
     ) -> None:
-        """costs: of decisions. pairs: whether each two folds are left out together, too."""
-        self.rows, self.families, self.judges, self.costs, self.pairs = rows, families, judges, costs, pairs
+        """costs: of decisions. pairs: whether each two folds are left out together, too. drops: whether who falls behind leaves."""
+        self.rows, self.families, self.judges, self.costs, self.pairs, self.drops = rows, families, judges, costs, pairs, drops
         self.X, self.y, self.weight, self.frame = rows.X, rows.y, rows.weight, rows.frame
         self.division, self.fold, self.ordered = rows.division, rows.division.fold, rows.division.ordered
         self.K, self.texts = rows.division.folds, rows.texts
@@ -78,6 +85,7 @@ class Race(Standing):
         self.dropped: dict[int, int] = {}  # family -> the fold after which it left the race
         self.failures: dict[str, str] = {}  # family -> why, once
         self.warned: dict[str, str] = {}  # family -> its warning, once
+        self.repeats: list[Race] = []  # complete races of the finalists, on other divisions of the same rows (`repeat`)
 
     def some(self, rows: Array) -> Race:
         """The same race of some of the rows, by the first judge alone."""
@@ -122,7 +130,7 @@ class Race(Standing):
             self._side_by_side(waiting[:left], held, tick)
             if left < len(waiting):
                 return
-            if len(held) == 1:
+            if len(held) == 1 and self.drops:
                 self._drop(held[0], lap)
 
     def _side_by_side(self, numbers: list[int], held: Held, tick: Callable[[int, int], None]) -> None:
@@ -182,6 +190,11 @@ class Race(Standing):
                 told.setdefault(title, found)
         self.seconds[number] += unit.seconds
         self.done.append((number, held))
+
+    @property
+    def units_done(self) -> int:
+        """The units that count so far, those of complete repeats among them."""
+        return len(self.done) + sum(len(again.done) for again in self.repeats)
 
     @property
     def units(self) -> int:

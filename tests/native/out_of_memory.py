@@ -3,6 +3,7 @@
     python out_of_memory.py FAMILIES          prints for each fit of families like `trees,forests` how many failed, in how many of them
                                               the fit went on without, and how many of the failures were in threads other than the main one
     python out_of_memory.py FAMILIES --all    each of them, also where fits have thousands
+    python out_of_memory.py FAMILIES --threads  only of the fits in threads
     python out_of_memory.py FAMILIES --beside  fails in one thread of Python, while the same fits are made in another
     python out_of_memory.py entry-points      prints the native entry points that no fit calls
 
@@ -134,6 +135,8 @@ def main(families: str, *options: str) -> None:
                 fit()  # what is imported at the first use
             gc.freeze()
             for name, fit in FITS[family].items():
+                if "--threads" in options and "in threads" not in name:
+                    continue
                 print(family, name, sep=", ", end=": ", flush=True)
                 with blocks_for_threads(family, name):
                     if "--beside" in options:
