@@ -151,9 +151,12 @@ def compared(drawn: Drawn) -> list[Claim]:
 
 
 def selected(drawn: Drawn) -> list[Claim]:
-    """`tenfold.select`, everything it does, at its quick effort."""
+    """`tenfold.select`, everything it does, at its quick effort; no claim of a table that it refuses, as one with two rows of a class."""
     numbers = drawn.world.kind == REGRESSION
-    found = tenfold.select(regret.frame_of(drawn.X), drawn.y, task="number" if numbers else "classes", effort="quick")
+    try:
+        found = tenfold.select(regret.frame_of(drawn.X), drawn.y, task="number" if numbers else "classes", effort="quick")
+    except tenfold.BadInput:
+        return []
     new = regret.frame_of(drawn.new_X)
     output = found.predict(new)[:, None] if numbers else np.log(found.predict_proba(new))
     given = drawn.new_y[:, None] if numbers else drawn.new_y
