@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,8 @@ import pytest
 from small_portfolio import shrink
 
 import tenfold
-from tenfold.selection import plan
+from tenfold.selection import checkpoint, plan
+from tenfold.selection.checkpoint import Checkpoint
 from tenfold.selection.job import Job
 from tenfold.selection.repeat import of_all_divisions
 from tenfold.selection.settings import Settings
@@ -26,13 +28,21 @@ def table(labels: bool) -> tuple[pl.DataFrame, Any]:
     return pl.DataFrame({f"x{j}": X[:, j] for j in range(3)}), np.where(y > 0, "yes", "no") if labels else y
 
 
-def raced(monkeypatch: pytest.MonkeyPatch, units: int | None = None, *, labels: bool = False, times: int = 2, **asked: Any) -> Any:
+def raced(
+    monkeypatch: pytest.MonkeyPatch,
+    units: int | None = None,
+    kept: Checkpoint | None = None,
+    *,
+    labels: bool = False,
+    times: int = 2,
+    **asked: Any,
+) -> Any:
     shrink(monkeypatch, 5, (5, 20))
     monkeypatch.setattr(plan, "REPEATS", ((ROWS, times),))
     frame, y = table(labels)
     if "groups" in asked or "weights" in asked:
         frame = frame.with_columns(g=pl.Series([f"a{i // 3}" for i in range(ROWS)]), w=pl.Series(np.arange(ROWS) % 3 + 1.0))
-    return Job(lambda event, **facts: None, False, Settings(folds=4, **asked), None, units).run(frame, y)
+    return Job(lambda event, **facts: None, False, Settings(folds=4, **asked), kept, units).run(frame, y)
 
 
 @pytest.mark.parametrize("labels", [False, True])
@@ -101,6 +111,19 @@ def test_a_repeat_that_was_cut_short_does_not_count(monkeypatch: pytest.MonkeyPa
         assert len(cut.outcome.race.repeats) == complete and cut.record["units"] == singles + complete * each
         assert cut.record["estimate"] == whole.record["estimate"], "the rounds look at the first division alone"
     assert cut.outcome.choice == raced(monkeypatch, times=1).outcome.choice
+
+
+def test_a_run_that_was_stopped_in_a_repeat_goes_on(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """The repeats begin again, and end with the same bits."""
+    whole = raced(monkeypatch)
+    race = whole.outcome.race
+    monkeypatch.setattr(checkpoint, "EVERY", 0)
+    raced(monkeypatch, race.units_done - 2, Checkpoint(tmp_path / "run", dict(settings={}, target="y", file="")))
+    again = raced(monkeypatch, kept=Checkpoint.found(tmp_path / "run"))
+    assert again.record["units"] == whole.record["units"] and again.record["divisions"] == 3
+    assert again.outcome.choice == whole.outcome.choice
+    for one, other in zip(race.repeats, again.outcome.race.repeats, strict=True):
+        np.testing.assert_array_equal(one.outputs, other.outputs)
 
 
 def test_groups_stay_together_and_weights_count(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -250,6 +250,7 @@ class Outcome:
             decisions=self.told,
             board=self.board,
             trace=trace(race),
+            divisions=1 + len(race.repeats),
             search=audited,
             estimate={name: asdict(one) for name, one in self.estimates.items()},
             reach=self.reach,
