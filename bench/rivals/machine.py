@@ -3,7 +3,8 @@
     others = busy time of the cores (/proc/stat, time taken by the host included) - processor time of the run
 
 The processes of a run are found by a mark in their environment, which children inherit, also those that leave their group or lose their
-parent; they are looked at five times a second, and what waited-for children took in all is known exactly in the end: the larger of both counts.
+parent; they are looked at five times a second, and what waited-for children took in all is known exactly in the end: the larger of both
+counts.
 """
 
 from __future__ import annotations
