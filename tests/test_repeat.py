@@ -140,7 +140,7 @@ def test_what_is_not_repeated(monkeypatch: pytest.MonkeyPatch) -> None:
     """Scores that are no mean over rows, and long tables."""
     assert raced(monkeypatch, labels=True, metric="roc_auc").outcome.race.repeats == []
     monkeypatch.undo()
-    shape = plan.Shape("regressor", 2_001, 4, 0, 4)
+    shape = plan.Shape("regressor", 501, 4, 0, 4)
     long = plan.Plan.of("normal", None, None, shape)
     assert long.repeats(long.families[1:5]) == 0
     short = plan.Plan.of("normal", None, None, replace(shape, rows=400))

@@ -188,7 +188,7 @@ class Job:
         """Keep what is complete, and say so."""
         if self.checkpoint is not None and race.done:
             self.checkpoint.keep(race, [family.title for family in race.families], done=True)
-        self.emit("interrupted", done=race.units_done, of=race.units, seconds=self._gone(), wall=self.cut)
+        self.emit("interrupted", done=race.units_done, of=max(race.units, race.units_done), seconds=self._gone(), wall=self.cut)
 
     def _tick(self, done: int, of: int, race: Race | None = None) -> None:
         self.emit("progress", done=done, of=of, seconds=self._gone())

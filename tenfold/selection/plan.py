@@ -25,7 +25,7 @@ LEAST_FAMILIES, FEW_FOLDS = 4, 3  # families that run in any case, the first one
 SCREENED_ROWS, SCREENED = 20_000, 10_000  # longer tables have a first heat, on so many rows
 HEAT = 0.35  # share of the budget
 SURELY_NESTED, ENOUGH = 600, 12  # rows up to which the nested choice comes before more families than so many
-REPEATS = ((500, 2), (2_000, 1))  # up to so many rows, the finalists run on so many more divisions of them
+REPEATS = ((500, 2),)  # up to so many rows, the finalists run on so many more divisions of them
 REPEATED, LEAST_REPEATED = 0.25, 30  # share of the budget that this may take, and the fewest rows
 NESTED_ROWS = {"quick": 500, "normal": 2_000, "thorough": 10_000}  # up to so many rows the whole choice is repeated in each round
 
