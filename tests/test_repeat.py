@@ -83,7 +83,7 @@ def test_divisions_lie_one_below_the_other_and_a_row_counts_once(monkeypatch: py
     out = [c for f, family in enumerate(race.families) if family.title not in {one.title for one in again.families} for c in race.places[f]]
     single = race.held_out()
     np.testing.assert_allclose(held.utilities(rows)[out], single.utilities(np.arange(ROWS))[out], rtol=1e-12, atol=0)
-    race.repeats = [replace_outputs(race)] * 2
+    race.repeats = [as_a_repeat(race)] * 2
     copied, rows = of_all_divisions(race)
     for c in (here, race.places[0][0]):
         gap = copied.row_losses(copied.outputs[c, rows], rows)
@@ -92,7 +92,7 @@ def test_divisions_lie_one_below_the_other_and_a_row_counts_once(monkeypatch: py
         assert copied.error(gap, rows) == pytest.approx(single.error(once, np.arange(ROWS)))
 
 
-def replace_outputs(race: Any) -> Any:
+def as_a_repeat(race: Any) -> Any:
     """The race itself, as a repeat of it."""
 
     class Same:
