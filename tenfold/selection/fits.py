@@ -37,6 +37,7 @@ class Unit:
     heard: list[tuple[int, int, Array, dict[str, float]]] = field(default_factory=list)  # setting, fold, outputs, scores
     failure: str | None = None  # why a setting has failed, the first one
     warning: str | None = None
+    refitted: bool = False  # whether its rows were needed, and not merged sums alone
     seconds: float = 0.0
 
 
@@ -45,7 +46,7 @@ class Fits:
 
     def __init__(self, rows: Rows, families: list[Family], judges: list[Score]) -> None:
         self.y, self.division, self.weight, self.labels = rows.y, rows.division, rows.weight, rows.labels
-        self.families, self.judges = families, judges
+        self.rows, self.families, self.judges = rows, families, judges
         first, raw = families[0].learner, [family.learner for family in families if family.raw]
         self.raw = check.in_memory(raw[0], rows.frame, rows.y, rows.weight) if raw else None
         self.classes = np.arange(int(rows.y.max()) + 1) if first.role == "classifier" else None
@@ -70,6 +71,7 @@ class Fits:
                             self._hear(place, model, k, held, family, unit)
         if warned:
             unit.warning = _warning_text(warned[0])
+        unit.refitted = held in self.sets[number].refitted
         unit.seconds = time.perf_counter() - began
         return unit
 

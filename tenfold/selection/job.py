@@ -15,6 +15,7 @@ import numpy as np
 
 import tenfold
 from tenfold.core.errors import BadInput, TenfoldWarning
+from tenfold.core.threads import thread_budget
 from tenfold.prepare.coder import TableCoder
 from tenfold.selection.candidates import Family
 from tenfold.selection.checkpoint import Checkpoint
@@ -31,6 +32,7 @@ from tenfold.selection.rows import Rows
 from tenfold.selection.settings import Settings
 from tenfold.selection.store import MARK
 from tenfold.selection.wall import Wall
+from tenfold.selection.workers import Workers
 from tenfold.table.copies import duplicate_groups
 from tenfold.table.leaks import leak_suspects
 from tenfold.table.reading import pl
@@ -40,6 +42,7 @@ from tenfold.table.task import Task
 
 Listener = Callable[..., None]
 HURRY = 2.5  # seconds of fitting at most, about, once a run was stopped
+WORTH_A_PROCESS = 4.0  # seconds of one core by the cost model, from which the time that a process takes to start is soon made up
 KEPT_FOR_REFIT = 0.15  # share of the time that is left for fitting what was chosen
 
 
@@ -118,10 +121,10 @@ class Job:
         judges, texts = looked.judges(division.fold), looked.read_texts(division.fold)
         labels, names = task.classes if task.kind == "classes" else None, looked.coder.names_out()
         everything = Rows(X, task.codes, division, looked.table, names, weight, labels, texts)
-        families = list(plan.families)
+        families, workers = list(plan.families), Workers(thread_budget() - 1 if plan.seconds >= WORTH_A_PROCESS else 0)
 
         def race_of(families: Sequence[Family]) -> Race:
-            return Race(everything, list(families), judges, costs=decisions.costs, pairs=plan.nested)
+            return Race(everything, list(families), judges, costs=decisions.costs, pairs=plan.nested, workers=workers)
 
         race = race_of(families)
         self.emit(
@@ -137,7 +140,7 @@ class Job:
         )
         wall, rows = self._wall(), np.arange(len(X))
         heat: Race | None = None
-        with wall:
+        with workers, wall:
             if plan.screened is not None:
                 rows = plan.sample(len(X), self.settings.seed)
                 heat = race.some(rows)

@@ -75,6 +75,11 @@ class Plan:
             K, nested = FEW_FOLDS, False
         return cls(K, few, nested, None, shape, budget)
 
+    @property
+    def seconds(self) -> float:
+        """About how long the first lap takes, and what is nested, on one core."""
+        return cost_of([one.seconds for one in self.families], self.folds, self.nested)
+
     def sample(self, rows: int, seed: int) -> Array:
         """Rows of the first heat."""
         order = np.random.default_rng(seed).permutation(rows)[: self.screened]

@@ -33,6 +33,7 @@ from tenfold.selection.fits import Fits, Unit
 from tenfold.selection.held_out import HeldOut
 from tenfold.selection.rows import Rows
 from tenfold.selection.standing import FINALISTS, REFINED, Standing
+from tenfold.selection.workers import Workers
 from tenfold.table.reading import pl
 
 MOST_KEPT = 2**28  # bytes of held-out outputs that are kept with all their digits
@@ -64,9 +65,12 @@ class Race(Standing):
         costs: Array | None = None,
         pairs: bool = False,
         drops: bool = True,
+        workers: Workers | None = None,
     ) -> None:
-        """costs: of decisions. pairs: whether each two folds are left out together, too. drops: whether who falls behind leaves."""
+        """costs: of decisions. pairs: whether each two folds are left out together, too. drops: whether who falls behind leaves.
+        workers: processes that fit beside this one."""
         self.rows, self.families, self.judges, self.costs, self.pairs, self.drops = rows, families, judges, costs, pairs, drops
+        self.workers = workers if rows.texts is None else None  # texts fill the columns of this process, for each training set anew
         self.X, self.y, self.weight, self.frame = rows.X, rows.y, rows.weight, rows.frame
         self.division, self.fold, self.ordered = rows.division, rows.division.fold, rows.division.ordered
         self.K, self.texts = rows.division.folds, rows.texts
@@ -89,7 +93,7 @@ class Race(Standing):
 
     def some(self, rows: Array) -> Race:
         """The same race of some of the rows, by the first judge alone."""
-        return Race(self.rows.some(rows), self.families, self.judges[:1], costs=self.costs)
+        return Race(self.rows.some(rows), self.families, self.judges[:1], costs=self.costs, workers=self.workers)
 
     def enter(self, more: Sequence[Family]) -> None:
         """A second lap, of variants: they run the single folds behind the families that are there, and pairs with them."""
@@ -141,9 +145,11 @@ class Race(Standing):
         def do(number: int) -> None:
             if stopping():
                 raise KeyboardInterrupt
-            ready[number] = self.fits.unit(number, held)
             if threading.current_thread() is caller:
+                ready[number] = self.fits.unit(number, held)
                 count()
+            else:
+                ready[number] = self.fits.unit(number, held) if self.workers is None else self.workers.unit(self.fits, number, held)
 
         def count() -> None:
             while waiting and (number := waiting[0]) in ready:  # an interrupt may fall anywhere in here, and then it is done again
@@ -157,7 +163,8 @@ class Race(Standing):
             with warnings.catch_warnings():  # once for all threads; what learners say is kept
                 warnings.simplefilter("ignore")
                 together = self.X.size <= SIDE_BY_SIDE or len(self.y) <= FEW_ROWS
-                each(do, numbers, on=None if together else Local())
+                longest_first = sorted(numbers, key=lambda number: -self.seconds[number])  # so that nobody is left with one at the end
+                each(do, longest_first, on=None if together else Local())
         finally:
             count()
 
@@ -188,6 +195,8 @@ class Race(Standing):
         for found, told in ((unit.failure, self.failures), (unit.warning, self.warned)):
             if found is not None:
                 told.setdefault(title, found)
+        if unit.refitted:
+            self.fits.sets[number].refitted.add(held)
         self.seconds[number] += unit.seconds
         self.done.append((number, held))
 

@@ -35,7 +35,7 @@ def run_again(race: Race, seed: int, number: int, tick: Callable[[int, int], Non
     role, before = "regressor" if race.classes is None else "classifier", race.units_done
     division = make_folds(race.y, race.K, seed + STRIDE * number, role, race.division.units)
     families = [replace(race.families[f], refines="") for f in sorted(race.finalists())]
-    again = Race(replace(race.rows, division=division), families, race.judges[:1], costs=race.costs, drops=False)
+    again = Race(replace(race.rows, division=division), families, race.judges[:1], costs=race.costs, drops=False, workers=race.workers)
     again.run(lambda done, of: tick(before + done, before + of), most=None if units is None else units - before)
     if len(again.done) == len(families) * again.K:
         race.repeats.append(again)
