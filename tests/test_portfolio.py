@@ -50,7 +50,7 @@ def table(role: str, n: int, p: int, classes: int, categories: bool) -> tuple[np
 def fitted(entry: Entry, X: np.ndarray, frame: pl.DataFrame, y: np.ndarray) -> np.ndarray:
     """What each setting says of the training rows: (settings, rows)."""
     said = []
-    for learner in entry.settings():
+    for learner in entry.learners():
         if entry.raw:
             said.append(learner.fit(frame, y).predict(frame))
         else:

@@ -62,7 +62,7 @@ def test_every_row_is_judged_in_each_division_by_models_that_have_not_seen_it(mo
     family, (first, *_) = again.families[number], again.places[number]
     frame, y = table(labels)
     inside, outside = (np.flatnonzero(again.fold != 2), np.flatnonzero(again.fold == 2))
-    model = family.settings()[0].fit(frame[inside], y[inside])
+    model = family.learners()[0].fit(frame[inside], y[inside])
     if labels:
         np.testing.assert_allclose(np.exp(again.outputs[first, outside]), model.predict_proba(frame[outside]), atol=2 / ROWS, rtol=0)
     else:

@@ -90,9 +90,9 @@ class Blend(Estimator):
         return self
 
     @classmethod
-    def of(cls, members: list[Any], weights: list[float]) -> Self:
+    def of(cls, members: list[Any], weights: list[float], **more: Any) -> Self:
         """The ensemble of fitted members, which know the columns."""
-        blend, first = cls(members, weights), vars(members[0])
+        blend, first = cls(members, weights, **more), vars(members[0])
         known = ("n_features_in_", "feature_names_in_", "categories_", "classes_", "_flat")
         vars(blend).update({name: first[name] for name in known if name in first})
         return blend
@@ -111,9 +111,9 @@ class Blend(Estimator):
 
 @estimator
 class BlendClassifier(ShareClassifier, Blend):
-    """BlendClassifier: the weighted mean of the probabilities of its members.
+    """BlendClassifier: the weighted mean of the probabilities of its members, each raised to its power.
 
-    Model       p(c | x) = Σₘ wₘ pₘ(c | x)
+    Model       p(c | x) = Σₘ wₘ pₘ(c | x)^aₘ / Σ_k pₘ(k | x)^aₘ
     Objective   that of each member; the weights were chosen on rows that the members had not seen
     Algorithm   `tenfold.select`; `fit` fits the members anew
     Cost        the sum of the members
@@ -121,17 +121,31 @@ class BlendClassifier(ShareClassifier, Blend):
     Reference   Caruana et al. 2004
     """
 
+    powers: list[Any] | None = param(default=None, doc="power of the probabilities of each member, above 0; None: all are 1")
+
     def _objection(self) -> str | None:
         wrong = super()._objection()
         if wrong is not None:
             return wrong
+        if self.powers is not None:
+            a = np.asarray(self.powers, dtype=np.float64)
+            if a.shape != (len(self.members),) or not (np.isfinite(a) & (a > 0)).all():
+                return "there is not one power above 0 for each member"
         same = all(np.array_equal(one.classes_, self.classes_) for one in self.members)
         return None if same else "the members know other classes"
 
     def _class_shares(self, X: Any) -> Array:
-        pairs = zip(self.members, self.weights, strict=True)
-        shares = np.asarray(sum(w * np.asarray(one._probabilities(X), dtype=np.float64) for one, w in pairs))
+        raised = zip(self.members, self.weights, self.powers or [1.0] * len(self.members), strict=True)
+        shares = np.asarray(sum(w * _raised(np.asarray(one._probabilities(X), dtype=np.float64), a) for one, w, a in raised))
         return np.asarray(shares / shares.sum(axis=1, keepdims=True))
+
+
+def _raised(shares: Array, power: float) -> Array:
+    """Probabilities to a power, which sum to one again."""
+    if power == 1:
+        return shares
+    found = (shares / shares.max(axis=1, keepdims=True)) ** power
+    return np.asarray(found / found.sum(axis=1, keepdims=True))
 
 
 @estimator

@@ -118,12 +118,13 @@ def _ensemble(settings: list[Setting], held: HeldOut, rows: Array, usefulness: A
     """The greedy ensemble of the leading settings, if it is ahead of the leader on these rows."""
     if settings[leader].family.is_guess or len(rows) < LEAST_ROWS:
         return Mix({leader: 1.0})
-    taken: dict[str, int] = {}
+    taken: dict[str, set[int]] = {}  # of each family the values; each with the power that is best
     members: list[int] = []
     for c in np.argsort(-usefulness, kind="stable"):
-        title = settings[c].family.title
-        if np.isfinite(usefulness[c]) and taken.get(title, 0) < FROM_FAMILY and len(members) < MOST_MEMBERS:
-            taken[title] = taken.get(title, 0) + 1
+        values = taken.setdefault(settings[c].family.title, set())
+        known = settings[c].place in values or len(values) == FROM_FAMILY
+        if np.isfinite(usefulness[c]) and not known and len(members) < MOST_MEMBERS:
+            values.add(settings[c].place)
             members.append(int(c))
     mix = Mix(greedy_weights(held, members, rows))
     gap, error = held.behind(mix.outputs(held, rows), held.said(leader, rows), rows)

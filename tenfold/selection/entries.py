@@ -46,6 +46,7 @@ MACHINE_LEVEL = 1e4  # of a constant beside such a kernel: the mean of the targe
 MOST_PROCESS_ROWS, ROWS_A_WIDTH = 1_500, 5  # of a process, whose columns have a width each
 ANY_WIDTH = (1e-3, 1e30)  # a column that does not matter is as wide as can be
 PARTS = (2, 4)  # Gaussians of each class
+BOLD = (1.0, 0.5)  # powers of what densities say of classes, which count what columns have in common more than once
 PART_ROWS = 8  # of each class on average, for each of the fewest
 CURVED = 100  # columns of the matrix up to which classes have several covariances
 NEIGHBORS = (1, 2, 3, 5, 8, 12, 20, 32, 50, 80)
@@ -97,7 +98,7 @@ def simple(shape: Shape) -> list[Entry]:
     return [
         Entry("class frequencies", FrequencyGuess(), 0),
         Entry("nearest centroid", tenfold.NearestCentroid(), 1, kind="centroid", seconds=pass_),
-        Entry("naive Bayes", tenfold.GaussianNB(), 2, kind="naive Bayes", seconds=pass_),
+        Entry("naive Bayes", tenfold.GaussianNB(), 2, powers=BOLD, kind="naive Bayes", seconds=pass_),
         Entry("linear discriminant", tenfold.LinearDiscriminantAnalysis(), 3, kind="linear", seconds=pass_),
         Entry(
             "logistic regression",
@@ -116,6 +117,7 @@ def simple(shape: Shape) -> list[Entry]:
             "reg_param",
             SHRINKAGE if 2 * p * K <= n else SHRINKAGE[1:],
             "shrinkage",
+            powers=BOLD,
             kind="quadratic",
             seconds=4 * pass_,
         ),
@@ -169,7 +171,7 @@ def bases(shape: Shape) -> list[Entry]:
             found.append((name, count, [*before, ("kernels", near), ("scale again", scale())]))
     entries = []
     for name, width, steps in found:
-        made = n * width * (4e-8 + 3e-9 * p) if "kernels" in name else n * width * 4e-9
+        made = n * width * (2.4e-8 + 1.8e-9 * p) if "kernels" in name else n * width * 4e-9
         made += 3 * _pass_seconds(n, p) if "components" in name else 0.0
         seconds = made + _pass_seconds(n, width)
         if not K:
@@ -241,8 +243,8 @@ def densities(shape: Shape) -> list[Entry]:
         return []
     mixture = tenfold.GaussianMixture(reg_covar=0.2, tol=1e-2, max_iter=60, random_state=0)
     path = ("density__n_components", parts, "parts")
-    seconds = 2e-3 * K * len(parts) + sum(parts) * 20 * _pass_seconds(n, p)
-    return [Entry("mixture discriminant", tenfold.BayesClassifier(mixture), 5, *path, kind="quadratic", seconds=seconds)]
+    seconds = 2e-3 * K * len(parts) + sum(parts) * (4e-4 + n * p * p * 2e-9)
+    return [Entry("mixture discriminant", tenfold.BayesClassifier(mixture), 5, *path, powers=BOLD, kind="quadratic", seconds=seconds)]
 
 
 # --- about how long a fit takes, in seconds on one core; from measurements ---
@@ -251,7 +253,7 @@ def densities(shape: Shape) -> list[Entry]:
 def _pass_seconds(rows: int, width: int) -> float:
     """Moments of the columns, and a factorisation; of columns whose moments would take too much memory, products of rows."""
     least = width if sums_fit(8 * width**2, FEW_FOLDS) else min(rows, width)
-    return 1e-3 + rows * width * least * 1.2e-10 + least**3 * 2e-10
+    return 1e-3 + rows * width * least * 8e-11 + least**3 * 2e-10
 
 
 def _logistic_seconds(shape: Shape, width: int, made: float = 0.0) -> float:

@@ -118,7 +118,7 @@ class Fits:
         facts = self._named(self.prepared.rows.facts)
         on_path = family.name is not None and family.learner.path == family.name
         models: list[Any] = []
-        for learner in [fresh(family.learner)] if on_path else family.settings():
+        for learner in [fresh(family.learner)] if on_path else family.learners():
             vars(learner).update(facts)
             found = learner._solved(learner._from_moments(moments), list(family.values) if on_path else [])
             if found is None:
@@ -140,20 +140,26 @@ class Fits:
     # --- heard ---
 
     def _hear(self, place: int, model: Any, k: int, held: Held, family: Family, unit: Unit) -> None:
-        """What a model says of the rows of fold k, which it has not seen."""
+        """What a model says of the rows of fold k, which it has not seen, with each power."""
         rows = self.division.rows(k)
         if family.raw and self.raw is not None:
             Z = self.raw.X[rows]
         else:
             with self.lock:
                 Z = self.prepared.at(held).tested(k)
-        output = model._outputs(Z)
+        said = model._outputs(Z)
         if self.classes is not None:
-            output = split_choice(output, len(self.classes))[0]
-            output = np.log(floored(softmax(output), self.floor)) if np.isfinite(output).all() else output
-        if not np.isfinite(output).all():
+            said = split_choice(said, len(self.classes))[0]
+        if not np.isfinite(said).all():
             unit.failure = unit.failure or "its predictions are not all finite"
             return
+        for number, power in enumerate(family.powers, place * len(family.powers)):
+            output = said if self.classes is None else np.log(floored(softmax(power * said), self.floor))
+            self._judged(number, output, k, held, family, unit)
+
+    def _judged(self, number: int, output: Array, k: int, held: Held, family: Family, unit: Unit) -> None:
+        """What a setting says of the rows of fold k, with its scores."""
+        rows = self.division.rows(k)
         truth = self.y[rows] if self.classes is not None else self.y[rows, None]
         weights = np.ones(len(rows)) if self.weight is None else self.weight[rows]
         try:
@@ -164,7 +170,7 @@ class Fits:
                 raise
             unit.failure = unit.failure or first_line(reason)
             return
-        unit.heard.append((place, k, output, scores))
+        unit.heard.append((number, k, output, scores))
 
 
 def _warning_text(warning: TenfoldWarning) -> str:

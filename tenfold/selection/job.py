@@ -20,6 +20,7 @@ from tenfold.prepare.coder import TableCoder
 from tenfold.selection.candidates import Family
 from tenfold.selection.checkpoint import Checkpoint
 from tenfold.selection.choice import Mix
+from tenfold.selection.entries import Entry
 from tenfold.selection.folds import Division, folds_in_time, make_folds
 from tenfold.selection.looked import Looked, look
 from tenfold.selection.model import TableModel
@@ -152,11 +153,12 @@ class Job:
                 families = [family for family in families if family.title in known]
                 self.emit("screened", kept=[family.title for family in families[1:]], rows=len(rows), seconds=self._gone())
                 race = race_of(families)
+            variants = partial(_variants, plan, race)
             tick = partial(self._tick, race=race)
             if self.checkpoint is not None:
-                self.checkpoint.restore(race, lambda: plan.variants(families, race.leaders()))
+                self.checkpoint.restore(race, variants)
             race.run(tick, singles=race.K, most=self.units)
-            self._refine(race, lambda: plan.variants(families, race.leaders()))
+            self._refine(race, variants)
             race.run(tick, most=self.units)
             self._repeat(race, plan)
         self.interrupted, self.cut = wall.interrupted, wall.cut
@@ -263,3 +265,10 @@ class Job:
 
     def _gone(self) -> float:
         return time.perf_counter() - self.began
+
+
+def _variants(plan: Plan, race: Race) -> list[Entry]:
+    """Variants of the families that lead after the first lap."""
+    families = [family for family in race.families[: race.first] if isinstance(family, Entry)]
+    ran = [sum(number == one and len(held) == 1 for one, held in race.done) for number in range(race.first)]
+    return plan.variants(families, race.leaders(), ran)

@@ -95,10 +95,13 @@ class Plan:
                 left -= cost
         return taken
 
-    def variants(self, families: Sequence[Entry], leaders: Sequence[int]) -> list[Entry]:
-        """Of the families that run on all rows, variants of the leading ones: as many as the budget has room for besides."""
+    def variants(self, families: Sequence[Entry], leaders: Sequence[int], ran: Sequence[int]) -> list[Entry]:
+        """Of the families that run on all rows, variants of the leading ones: as many as the budget has room for besides, by the folds
+        that each of the families `ran` before it was dropped."""
         budget = self.budget if self.screened is None else (1 - HEAT) * self.budget
-        left = budget - cost_of([one.seconds for one in families], self.folds, self.nested)
+        spent = sum(one.seconds * folds for one, folds in zip(families, ran, strict=True))
+        stayed = [one.seconds for one, folds in zip(families, ran, strict=True) if folds == self.folds]
+        left = budget - spent - (cost_of(stayed, self.folds, self.nested) - cost_of(stayed, self.folds, False))
         pairs = self.folds * (self.folds - 1) / 2 if self.nested else 0.0
         fits = self.folds + pairs / 2  # about half of them run on pairs too
         return affordable_variants([families[number] for number in leaders], self.shape, fits, left)

@@ -288,5 +288,5 @@ def _longer(table: Array, count: int) -> Array:
 
 def _places(families: list[Family]) -> list[list[int]]:
     """The numbers of the settings of each family."""
-    ends = np.cumsum([0, *(max(1, len(family.values)) for family in families)])
+    ends = np.cumsum([0, *(family.count for family in families)])
     return [list(range(start, end)) for start, end in pairwise(ends.tolist())]

@@ -19,20 +19,21 @@ from tenfold.table.task import Task
 def refit(race: Race, task: Task, coder: TableCoder, mix: Mix) -> Any:
     """A setting, or the members of an ensemble, on all rows."""
     race.fill(())
-    if mix.single is not None:
+    if mix.single is not None and race.settings[mix.single].power == 1:
         setting = race.settings[mix.single]
         if setting.family.raw:
             return setting.learner.fit(race.frame, task.y, **({} if race.weight is None else dict(sample_weight=race.weight)))
         whole = _behind_front(setting.learner)
         return _fitted(whole, setting, check.in_memory(whole, race.X, task.y, race.weight))
-    kind = BlendClassifier if task.kind == "classes" else BlendRegressor
+    kind: Any = BlendClassifier if task.kind == "classes" else BlendRegressor
     source = check.in_memory(kind([], []), race.frame, task.y, race.weight)
+    chosen = [race.settings[c] for c in mix.weights]
     members = []
-    for c in mix.weights:
-        setting = race.settings[c]
+    for setting in chosen:
         member = setting.learner if setting.family.raw else _behind_front(setting.learner, [("columns", Indicators(coder))])
         members.append(_fitted(member, setting, source))
-    return kind.of(members, list(mix.weights.values()))
+    powers = [setting.power for setting in chosen]
+    return kind.of(members, list(mix.weights.values()), **({} if set(powers) == {1.0} else dict(powers=powers)))
 
 
 def _fitted(member: Any, setting: Setting, source: Source) -> Any:
@@ -40,7 +41,7 @@ def _fitted(member: Any, setting: Setting, source: Source) -> Any:
     name = setting.family.name
     if name is None or not isinstance(setting.family.learner, tenfold.Pipeline):
         return member._fit(source)
-    return member._fit_values(source, name, [setting.family.values[setting.k]])[0]
+    return member._fit_values(source, name, [setting.family.values[setting.place]])[0]
 
 
 def _behind_front(learner: Any, before: list[Any] = []) -> Any:  # noqa: B006
