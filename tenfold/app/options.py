@@ -136,10 +136,13 @@ OPTIONS: dict[type, dict[str, Any]] = {  # by the name of the setting, in the or
 }
 
 
-def with_settings(kind: type[FitSettings], *only: str) -> Callable[[Callable[..., int]], Callable[..., int]]:
-    """A command that takes an option for each setting, or only for some; it gets `settings`, checked before any work is done."""
+def with_settings(kind: type[FitSettings], *only: str, **instead: Any) -> Callable[[Callable[..., int]], Callable[..., int]]:
+    """A command that takes an option for each setting, or only for some; it gets `settings`, checked before any work is done.
+
+    instead: other values where an option is not given.
+    """
     known = {name: one for base in reversed(kind.__mro__) for name, one in OPTIONS.get(base, {}).items() if not only or name in only}
-    usual = {field.name: None if field.default == () else field.default for field in fields(kind)}
+    usual = {field.name: None if field.default == () else field.default for field in fields(kind)} | instead
 
     def decorate(command: Callable[..., int]) -> Callable[..., int]:
         @functools.wraps(command)

@@ -56,11 +56,11 @@ def select_command(
     return _select(file, names[0], out, replace, quiet, as_json, settings)
 
 
-@with_settings(Settings, "seed", "folds")
+@with_settings(Settings, "seed", "folds", "effort", effort="quick")
 def demo_command(
     settings: Settings, out: Out = None, quiet: QuietFlag = False, as_json: JsonFlag = False, replace: Replace = False
 ) -> int:
-    """The same on a table that is included: three species of penguins.
+    """The same on a table that is included, three species of penguins, with little effort: --effort normal tries more.
 
     Example:  tenfold demo
     """
