@@ -70,7 +70,8 @@ class Race(Standing):
         """costs: of decisions. pairs: whether each two folds are left out together, too. drops: whether who falls behind leaves.
         workers: processes that fit beside this one."""
         self.rows, self.families, self.judges, self.costs, self.pairs, self.drops = rows, families, judges, costs, pairs, drops
-        self.workers = workers if rows.texts is None else None  # texts fill the columns of this process, for each training set anew
+        # Texts fill the columns of this process, for each training set anew; of large tables one copy is enough.
+        self.workers = workers if rows.texts is None and rows.X.size <= SIDE_BY_SIDE else None
         self.X, self.y, self.weight, self.frame = rows.X, rows.y, rows.weight, rows.frame
         self.division, self.fold, self.ordered = rows.division, rows.division.fold, rows.division.ordered
         self.K, self.texts = rows.division.folds, rows.texts

@@ -86,7 +86,11 @@ class _Worker:
             path = [one or os.getcwd() for one in sys.path]
             command = [sys.executable, "-c", BEGIN, str(theirs.fileno()), *path]
             quiet = subprocess.DEVNULL
-            self.process = subprocess.Popen(command, stdin=quiet, stdout=quiet, stderr=quiet, pass_fds=[theirs.fileno()])
+            try:
+                self.process = subprocess.Popen(command, stdin=quiet, stdout=quiet, stderr=quiet, pass_fds=[theirs.fileno()])
+            except OSError:
+                self.line.close()
+                raise
         self.known: tuple[object, object] | None = None  # the race that it was told of last, and the families of it
 
     def unit(self, fits: Fits, number: int, held: Held) -> Unit | None:
