@@ -53,8 +53,8 @@ def in_hindsight(drawn: Drawn) -> dict[str, Any]:
 
     def error(mix: Mix) -> float:
         """Of the same model as would be saved."""
-        rows = coder.frame(new) if mix.single is None or race.settings[mix.single].family.raw else coder.transform(new)
-        return judged(refit(race, task, coder, mix), rows, race.fits.floor)
+        model = refit(race, task, coder, mix)
+        return judged(model, coder.frame(new) if model.categorical else coder.transform(new), race.fits.floor)
 
     known: dict[str, float] = {}
     for c, setting in enumerate(race.settings):
