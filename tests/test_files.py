@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars
 import pytest
 from conftest import of_each
 from golden.make import rows_for
@@ -23,8 +24,10 @@ from mutants import make, without_code
 import tenfold
 from tenfold.base.estimator import Estimator
 from tenfold.core.errors import BadFile, BadParameter, NotFitted
-from tenfold.saved import files, kinds, statistics
-from tenfold.saved.decoder import VERSION
+from tenfold.prepare.coder import TableCoder
+from tenfold.saved import archive, kinds, statistics
+from tenfold.saved.decoder import VERSION, Decoder
+from tenfold.saved.encoder import Encoder
 
 HERE = Path(__file__).parent
 VERBS = ("predict", "predict_proba", "decision_function", "transform")
@@ -240,7 +243,7 @@ def test_inspect_tells_what_is_inside(tmp_path: Path) -> None:
     model = _pipeline().fit(rows(), targets("Pipeline")[0])
     tenfold.save(model, tmp_path / "m")
     contents = tenfold.inspect(tmp_path / "m")
-    assert contents.kind == "Pipeline" and contents.format_version == VERSION == 1
+    assert contents.kind == "Pipeline" and contents.format_version == 1
     assert contents.parts == ["SimpleImputer", "StandardScaler", "PCA", "Pipeline", "LogisticRegression"]
     assert contents.size == (tmp_path / "m").stat().st_size
     assert contents.written_by == tenfold.__version__ and len(contents.sha256) == 64
@@ -367,11 +370,41 @@ def test_mutants_are_refused_or_load_equal(tmp_path: Path) -> None:
 
 
 def test_newer_versions_are_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(files, "VERSION", 2)
+    begin = Encoder.__init__
+
+    def newer(self: Encoder, *given: Any) -> None:
+        begin(self, *given)
+        self.version = VERSION + 1
+
+    monkeypatch.setattr(Encoder, "__init__", newer)
     tenfold.save(tenfold.Ridge().fit(rows(), rows()[:, 0]), tmp_path / "m")
-    monkeypatch.undo()
-    with pytest.raises(BadFile, match="format version 2, newer than 1: update Tenfold"):
+    with pytest.raises(BadFile, match=f"format version {VERSION + 1}, newer than {VERSION}: update Tenfold"):
         tenfold.load(tmp_path / "m")
+
+
+def test_columns_without_levels_are_counted(tmp_path: Path) -> None:
+    """A table of many columns of numbers has a small header; few columns are written as version 1 has them."""
+    for columns, version in ((99, 1), (8_000, 2)):
+        frame = polars.DataFrame(np.arange(3.0 * columns).reshape(3, columns), schema=[f"x{i}" for i in range(columns)])
+        coder = TableCoder().fit(frame)
+        tenfold.save(coder, tmp_path / "m")
+        assert tenfold.inspect(tmp_path / "m").format_version == version
+        loaded = tenfold.load(tmp_path / "m")
+        assert [one.shape for one in loaded.levels_] == [(0,)] * columns and {one.dtype for one in loaded.levels_} == {np.dtype(object)}
+        np.testing.assert_array_equal(loaded.transform(frame), coder.transform(frame))
+
+
+@pytest.mark.parametrize("count", [0, -1, 2**62, 100_001, True, 1.5, "3", None])
+def test_counts_of_columns_without_levels_are_bounded(count: Any, tmp_path: Path) -> None:
+    path = tmp_path / "m"
+    tenfold.save(TableCoder().fit(polars.DataFrame(np.ones((3, 200)), schema=[f"x{i}" for i in range(200)])), path)
+    with archive.opened(str(path)) as opened:
+        decoder = Decoder(opened)
+        with pytest.raises(BadFile):
+            decoder.decoded([{"empty_texts": count}])
+        assert len(decoder.decoded([{"empty_texts": 60_000}])) == 60_000
+        with pytest.raises(BadFile, match="more than 100,000"):
+            decoder.decoded([{"empty_texts": 60_000}])
 
 
 # --- old files ---

@@ -21,7 +21,8 @@ from tenfold.saved.archive import require
 from tenfold.saved.forms import objection
 from tenfold.saved.kernels import made_kernel
 
-VERSION = 1  # of the format, the newest that is read and the one that is written
+VERSION = 2  # of the format, the newest that is read
+MOST_EMPTY = 100_000  # arrays without a text that a file may count
 NOT_FINITE = {"nan": np.nan, "inf": math.inf, "-inf": -math.inf}
 
 
@@ -36,6 +37,7 @@ class Decoder:
             raise BadFile("has no format version")
         require(version <= VERSION, f"has format version {version}, newer than {VERSION}: update Tenfold")
         require(set(header) == {"format", "version", "written_by", "objects"}, "has unknown fields")
+        self.version: int = version
         self.written_by, self.objects = header["written_by"], header["objects"]
         records = isinstance(self.objects, list) and all(isinstance(one, dict) for one in self.objects)
         require(records and isinstance(self.written_by, str), "has fields of a wrong type")
@@ -43,6 +45,7 @@ class Decoder:
         for one in self.objects:
             kind_name(one)
         self.used: set[tuple[str, int]] = set()
+        self.empty = 0  # arrays without a text so far, that were counted
         self.built: list[Any] = []
 
     def model(self) -> Any:
@@ -69,7 +72,7 @@ class Decoder:
         if isinstance(value, float) and math.isfinite(value):
             return value
         if isinstance(value, list):
-            return [self.decoded(one) for one in value]
+            return [item for one in value for item in self._items(one)]
         match value:
             case {"float": str(name)} if len(value) == 1 and name in NOT_FINITE:
                 return NOT_FINITE[name]
@@ -92,6 +95,15 @@ class Decoder:
             case {"object": int(i)} if len(value) == 1:
                 return self.built[self._use("object", i, len(self.built))]
         raise BadFile(f"holds the value {str(value)[:40]}, which is not allowed")
+
+    def _items(self, value: Any) -> list[Any]:
+        """What a value stands for in a list: itself, or so many arrays without a text."""
+        match value:
+            case {"empty_texts": int(count)} if len(value) == 1 and not isinstance(count, bool) and self.version >= 2:
+                require(1 <= count <= MOST_EMPTY - self.empty, f"counts more than {MOST_EMPTY:,} arrays without a text, or less than one")
+                self.empty += count
+                return [np.empty(0, dtype=object) for _ in range(count)]
+        return [self.decoded(value)]
 
     def _pair(self, pair: Any) -> tuple[Any, Any]:
         require(

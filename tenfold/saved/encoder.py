@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Container
+from itertools import groupby
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,8 @@ from tenfold.saved import archive, kinds, statistics
 from tenfold.saved.forms import objection
 from tenfold.saved.kernels import DEEPEST_KERNEL, KERNELS
 
+MANY_EMPTY = 100  # arrays without a text in a row, from which they are counted: fewer are written so that older versions can read them
+
 
 class Encoder:
     """Records in their order: what a record holds comes before it."""
@@ -28,6 +31,7 @@ class Encoder:
         self.path, self.resumable = path, resumable
         self.depth = 0  # learners around the one that is being written
         self.nested = 0  # sums and products of kernels around the one that is being written
+        self.version = 1  # of the format: the oldest that can hold what is written
         self.objects: list[dict[str, Any]] = []
         self.arrays: list[Array] = []
 
@@ -72,7 +76,7 @@ class Encoder:
         if isinstance(value, np.ndarray):
             return self._array(value, place)
         if isinstance(value, list):
-            return [self.encoded(one, place) for one in value]
+            return self._list(value, place)
         if isinstance(value, tuple):
             place = f"{place} {value[0]!r}" if len(value) > 1 and isinstance(value[0], str) else place  # a step of a pipeline
             return {"tuple": [self.encoded(one, place) for one in value]}
@@ -92,6 +96,18 @@ class Encoder:
             f"{self.path}: {place} is a {type(value).__name__}, which a file cannot hold: "
             "set it to a number, a text or None"
         )
+
+    def _list(self, values: list[Any], place: str) -> list[Any]:
+        """Item by item; arrays without a text, as columns of numbers have for their levels, are counted."""
+        written: list[Any] = []
+        for empty, run in groupby(values, _is_empty_texts):
+            items = list(run)
+            if empty and len(items) >= MANY_EMPTY:
+                self.version = 2
+                written.append({"empty_texts": len(items)})
+            else:
+                written += [self.encoded(one, place) for one in items]
+        return written
 
     def _kernel(self, kernel: Kernel, place: str) -> dict[str, Any]:
         name = type(kernel).__name__
@@ -125,3 +141,7 @@ class Encoder:
             raise BadFile(f"{self.path}: {place} is an array of {array.dtype}, which a file cannot hold")
         self.arrays.append(array)
         return {"array": len(self.arrays) - 1, **texts}
+
+
+def _is_empty_texts(value: Any) -> bool:
+    return isinstance(value, np.ndarray) and value.dtype == object and value.shape == (0,)

@@ -15,7 +15,7 @@ import tenfold
 from tenfold.core.errors import BadFile, BadParameter
 from tenfold.core.learned import learned_by
 from tenfold.saved import archive, statistics
-from tenfold.saved.decoder import VERSION, Decoder, kind_name
+from tenfold.saved.decoder import Decoder, kind_name
 from tenfold.saved.encoder import Encoder
 
 IN_RUN = "model.tenfold"  # the model in the folder of a run
@@ -46,7 +46,7 @@ def save(model: Any, path: Any, resumable: bool = False) -> None:
     encoder.put(model)
     if resumable and not any("stats_" in one.get("fitted", ()) for one in encoder.objects):
         raise BadParameter(f"save(resumable=True): {type(model).__name__} keeps no statistics to resume from")
-    header = dict(format="tenfold", version=VERSION, written_by=tenfold.__version__, objects=encoder.objects)
+    header = dict(format="tenfold", version=encoder.version, written_by=tenfold.__version__, objects=encoder.objects)
     archive.write(path, header, encoder.arrays)
 
 
@@ -67,7 +67,7 @@ def inspect(path: Any) -> Contents:
             path=file.path,
             kind=names[-1],
             parts=names[:-1],
-            format_version=VERSION,
+            format_version=decoder.version,
             written_by=decoder.written_by,
             n_features=fitted.get("n_features_in_", 0),
             columns=None if columns is None else columns.tolist(),

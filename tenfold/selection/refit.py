@@ -28,9 +28,12 @@ def refit(race: Race, task: Task, coder: TableCoder, mix: Mix) -> Any:
     kind: Any = BlendClassifier if task.kind == "classes" else BlendRegressor
     source = check.in_memory(kind([], []), race.frame, task.y, race.weight)
     chosen = [race.settings[c] for c in mix.weights]
+    # Where the matrix is the columns themselves, nothing stands before the front: each coder that is saved has a line for every column.
+    as_they_are = not coder.category_.any() and coder.names_out() == list(coder.feature_names_in_)
+    before = [] if as_they_are else [("columns", Indicators(coder))]
     members = []
     for setting in chosen:
-        member = setting.learner if setting.family.raw else _behind_front(setting.learner, [("columns", Indicators(coder))])
+        member = setting.learner if setting.family.raw else _behind_front(setting.learner, before)
         members.append(_fitted(member, setting, source))
     powers = [setting.power for setting in chosen]
     return kind.of(members, list(mix.weights.values()), **({} if set(powers) == {1.0} else dict(powers=powers)))
