@@ -21,6 +21,7 @@ from tenfold.app import select as app_select
 from tenfold.app.commands import run
 from tenfold.selection import checkpoint, job, refine
 from tenfold.selection import race as race_module
+from tenfold.selection.fits import Fits
 from tenfold.selection.race import Race
 
 Captured = pytest.CaptureFixture[str]
@@ -89,6 +90,18 @@ def test_a_stopped_run_goes_on_and_ends_as_if_nothing_had_happened(
         assert records[0][name] == records[1][name], name
     capsys.readouterr()
     assert run(["resume", "t.tenfold"]) == 3 and "only a run that was stopped" in capsys.readouterr().err
+
+
+def test_what_was_refitted_before_a_stop_is_not_called_merged_after_it(
+    stop_after: Callable[[int | None], None], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    work = Fits._solved
+    monkeypatch.setattr(Fits, "_solved", lambda self, family, held: None if held == (0,) else work(self, family, held))
+    stop_after(40)  # the first fold has been heard
+    assert run(ARGUMENTS) == 130
+    stop_after(None)
+    assert run(["resume", "t.tenfold", "--quiet"]) == 0
+    assert json.loads(Path("t.tenfold", "run.json").read_text())["merged"] == []
 
 
 def test_a_race_of_another_table_is_refused(stop_after: Callable[[int | None], None], capsys: Captured) -> None:

@@ -48,6 +48,7 @@ class Checkpoint:
             return
         facts = dict(self.asked, families=kept, done=race.done, dropped=list(race.dropped.items()))
         facts |= dict(failures=race.failures, warned=race.warned, fold=_digest(race.fold))
+        facts |= dict(refitted=[(number, held) for number, sets in enumerate(race.fits.sets) for held in sorted(sets.refitted)])
         arrays = {name: getattr(race, name) for name in ARRAYS} | {f"score {name}": one for name, one in race.scores.items()}
         arrays |= {f"inner {o}": one for o, one in enumerate(race.inner)}
         content = io.BytesIO()
@@ -108,6 +109,9 @@ class Checkpoint:
         race.done = [(int(number), tuple(int(k) for k in held)) for number, held in facts["done"] if number < count]
         race.dropped = {int(number): int(after) for number, after in facts["dropped"] if number < count}
         race.failures, race.warned = dict(facts["failures"]), dict(facts["warned"])
+        for number, held in facts.get("refitted", []):
+            if number < count:
+                race.fits.sets[number].refitted.add(tuple(int(k) for k in held))
 
 
 def place_of(folder: Path) -> Path:

@@ -229,7 +229,7 @@ def neighbors(shape: Shape) -> list[Entry]:
     ks = tuple(k for k in NEIGHBORS if k <= n * LEAST_TRAINED / 2)
     if n < LEAST_BASIS_ROWS or p > NEAR:
         return []
-    seconds = 5e-3 + n * n * (p + 20) * 1.5e-11 + n * len(ks) * 1e-6 * max(shape.classes, 1)
+    seconds = 5e-3 + n * n * (p + 20) * 1.5e-11 + n * len(ks) * 2e-8 * max(shape.classes, 1)
     learner = tenfold.KNeighborsClassifier if shape.classes else tenfold.KNeighborsRegressor
     path = ("n_neighbors", ks, "k")
     return [Entry("nearest neighbours", learner(weights="epanechnikov"), 4, *path, kind="neighbours", seconds=seconds)]
