@@ -25,13 +25,13 @@ from pathlib import Path
 
 import numpy as np
 import polars as pl
+import psutil
 
 import tenfold
 
 LIMIT = 5.0  # seconds
 STARTING = 0.5  # in which a process may not have come to our first line, which is the first to heed signals
 TABLE, TARGET, FOLDER = "t.csv", "y", "t.tenfold"
-TICKS = os.sysconf("SC_CLK_TCK")
 
 
 @dataclass
@@ -71,12 +71,12 @@ def select(place: Path, effort: str) -> subprocess.Popen[str]:
 
 
 def used(pid: int) -> float:
-    """Processor seconds of a process so far."""
+    """Processor seconds of a process so far, its workers and those that have ended included."""
     try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    except OSError:
+        process = psutil.Process(pid)
+        return sum(sum(one.cpu_times()[:4]) for one in (process, *process.children(recursive=True)))
+    except psutil.Error:
         return 0.0
-    return (int(fields[11]) + int(fields[12])) / TICKS
 
 
 def spent_by_children() -> float:

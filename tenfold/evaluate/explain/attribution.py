@@ -135,7 +135,7 @@ def _of_sums(model: Any, rows: Array, background: Array) -> Attributions:
     if not (off <= SAME * (1 + np.abs(direct) + np.abs(values).sum(axis=1))).all():
         raise BadType(
             f"{type(model).__name__} is neither made of trees nor a sum over its columns, so it has no exact attributions here: "
-            "permutation_importance and partial_dependence take any model"
+            "sampled_attributions, permutation_importance and partial_dependence take any model"
         )
     classes = model.classes_.tolist() if model.role == "classifier" else None
     unit = "prediction" if classes is None else "centred log posterior"
