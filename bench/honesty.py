@@ -169,8 +169,12 @@ def selected(drawn: Drawn) -> list[Claim]:
 
 
 def regretted(drawn: Drawn) -> list[Claim]:
-    """What is taken by `select`: its error beside the least error of all settings of the race in hindsight, as the truth."""
-    found = regret.in_hindsight(drawn)
+    """What is taken by `select`: its error beside the least error of all settings of the race in hindsight, as the truth; nothing of a
+    table that it refuses."""
+    try:
+        found = regret.in_hindsight(drawn)
+    except tenfold.BadInput:
+        return []
     score = "rmse" if drawn.world.kind == REGRESSION else "log_loss"
     return [Claim(name, score, found[name], np.nan, np.nan, found["best"]) for name in regret.TAKEN]
 
