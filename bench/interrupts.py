@@ -74,7 +74,7 @@ def used(pid: int) -> float:
     """Processor seconds of a process so far, its workers and those that have ended included."""
     try:
         process = psutil.Process(pid)
-        return sum(sum(one.cpu_times()[:4]) for one in (process, *process.children(recursive=True)))
+        return sum(sum(one.cpu_times()[:4]) for one in (process, *process.children(recursive=True)))  # user, system, both of children
     except psutil.Error:
         return 0.0
 

@@ -104,6 +104,27 @@ def test_what_was_refitted_before_a_stop_is_not_called_merged_after_it(
     assert json.loads(Path("t.tenfold", "run.json").read_text())["merged"] == []
 
 
+def test_a_race_whose_facts_were_edited_is_refused_in_a_sentence(stop_after: Callable[[int | None], None], capsys: Captured) -> None:
+    stop_after(9)
+    assert run(ARGUMENTS) == 130
+    path = Path("t.tenfold.race")
+    with np.load(path) as file:
+        arrays = {name: file[name] for name in file.files}
+    facts = json.loads(arrays.pop("facts").tobytes())
+    wrong: list[dict[str, Any]] = [
+        {name: value}
+        for name in ("done", "refitted", "dropped", "families", "failures", "warned", "fold")
+        for value in (5, None, [5], [[0]], [["a", [0]]], [[-1, [0]]], [[0, [99]]], [[0, [0, 1, 2]]], [[999, [0]]])
+    ]
+    capsys.readouterr()
+    for one in wrong:
+        text = json.dumps(facts | one).encode()
+        np.savez(path.with_suffix(".npz"), facts=np.frombuffer(text, dtype=np.uint8), **arrays)
+        path.with_suffix(".npz").replace(path)
+        assert run(["resume", "t.tenfold", "--quiet"]) == 3, one
+        assert "start again with tenfold select" in capsys.readouterr().err, one
+
+
 def test_a_race_of_another_table_is_refused(stop_after: Callable[[int | None], None], capsys: Captured) -> None:
     stop_after(3)
     assert run(ARGUMENTS) == 130

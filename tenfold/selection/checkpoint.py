@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import sys
 import time
 import zipfile
 from collections.abc import Callable, Sequence
@@ -18,6 +19,8 @@ from typing import Any
 import numpy as np
 
 from tenfold.core.errors import BadFile
+from tenfold.evaluate.validate.training_sets import Held
+from tenfold.saved.archive import require
 from tenfold.saved.writing import replacing
 from tenfold.selection.candidates import Family
 from tenfold.selection.race import Race
@@ -73,8 +76,8 @@ class Checkpoint:
             facts = json.loads(arrays.pop("facts").tobytes())
             asked = {name: facts[name] for name in ("settings", "target", "file", "sha256")}
             one = cls(folder, asked)
-            one.state = dict(facts=facts, arrays=arrays)
-        except (OSError, ValueError, KeyError, TypeError, EOFError, zipfile.BadZipFile) as reason:
+            one.state = dict(facts=_checked(facts), arrays=arrays)
+        except (BadFile, OSError, ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile) as reason:
             raise BadFile(f"{path} cannot be read as a race: start again with tenfold select ({reason})") from None
         return one
 
@@ -102,16 +105,42 @@ class Checkpoint:
         same = set(wanted) == set(arrays) and all(
             arrays[name].shape[1:] == one.shape[1:] and len(arrays[name]) >= len(one) for name, one in wanted.items()
         )
-        if not same or titles[:count] != [family.title for family in race.families] or facts["fold"] != _digest(race.fold):
+        same &= titles[:count] == [family.title for family in race.families] and facts["fold"] == _digest(race.fold)
+        same &= all(k < race.K for name in ("done", "refitted") for _, held in facts[name] for k in held)
+        if not same:
             raise BadFile(f"{self.path} is {OTHER}")
         for name, one in wanted.items():
             one[...] = arrays[name][: len(one)]
-        race.done = [(int(number), tuple(int(k) for k in held)) for number, held in facts["done"] if number < count]
-        race.dropped = {int(number): int(after) for number, after in facts["dropped"] if number < count}
+        race.done = [(number, held) for number, held in facts["done"] if number < count]
+        race.dropped = {number: after for number, after in facts["dropped"] if number < count}
         race.failures, race.warned = dict(facts["failures"]), dict(facts["warned"])
-        for number, held in facts.get("refitted", []):
+        for number, held in facts["refitted"]:
             if number < count:
-                race.fits.sets[number].refitted.add(tuple(int(k) for k in held))
+                race.fits.sets[number].refitted.add(held)
+
+
+def _checked(facts: Facts) -> Facts:
+    """What was written, each of its type; whatever else a file may hold ends in one of the errors of reading it."""
+    titles = [_text(title) for title in facts["families"]]
+
+    def units(name: str) -> list[tuple[int, Held]]:
+        found = [(_number(family, len(titles)), tuple(_number(k) for k in held)) for family, held in facts.get(name, [])]
+        require(all(1 <= len(held) <= 2 for _, held in found), f"{name}: a model is fitted without one fold or two")
+        return found
+
+    told = {name: {_text(title): _text(why) for title, why in facts[name].items()} for name in ("failures", "warned")}
+    dropped = [(_number(family, len(titles)), _number(after)) for family, after in facts["dropped"]]
+    return facts | told | dict(families=titles, done=units("done"), refitted=units("refitted"), dropped=dropped, fold=_text(facts["fold"]))
+
+
+def _number(value: Any, below: int = sys.maxsize) -> int:
+    require(type(value) is int and 0 <= value < below, f"{value!r} is no number of a family or a fold")
+    return int(value)
+
+
+def _text(value: Any) -> str:
+    require(isinstance(value, str), f"{value!r} is no text")
+    return str(value)
 
 
 def place_of(folder: Path) -> Path:
