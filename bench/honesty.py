@@ -37,7 +37,7 @@ from tenfold.score.registry import find_score
 from . import regret
 from .worlds import FITTED, FOUR, REGRESSION, REPORTED, Drawn, table
 
-KINDS = (REGRESSION, "two classes", FOUR, "5 % positives")
+KINDS = (REGRESSION, "two classes", FOUR, "5 % positives", "few errors")
 SAVE_EVERY = 20
 VIEW_NOISE = 0.5  # of the worse of two views of the columns that are compared
 

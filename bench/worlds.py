@@ -14,7 +14,7 @@ import numpy as np
 
 Rows = tuple[Any, Any]  # X, y
 Law = Callable[[np.random.Generator, int], Rows]  # rows from a generator
-REGRESSION, TWO, FOUR, RARE = "regression", "two classes", "four classes", "5 % positives"
+REGRESSION, TWO, FOUR, RARE, APART = "regression", "two classes", "four classes", "5 % positives", "few errors"
 NEW_ROWS = 50_000
 
 
@@ -157,6 +157,18 @@ def _rare(rng: np.random.Generator) -> Law:
     return _classes(lambda X: np.column_stack([np.zeros(len(X)), X @ b + low]), 5)
 
 
+def _apart(rng: np.random.Generator) -> Law:
+    """Two clouds that overlap in 0.3 to 4 % of the rows."""
+    b = rng.normal(size=4)
+    between = rng.uniform(3.5, 5.5) * b / np.sqrt(b @ b)
+
+    def law(rng: np.random.Generator, n: int) -> Rows:
+        y = rng.integers(0, 2, n)
+        return rng.normal(size=(n, 4)) + (y - 0.5)[:, None] * between, y
+
+    return law
+
+
 def _coin(rng: np.random.Generator) -> Law:
     return _classes(lambda X: np.zeros((len(X), 2)), 8)
 
@@ -179,6 +191,7 @@ REPORTED = [
     World("four classes", FOUR, _four),
     World("four coins", FOUR, _four_coins, signal=False),
     World("rare", RARE, _rare),
+    World("nearly apart", APART, _apart),
 ]
 
 

@@ -11,15 +11,9 @@ from sklearn.metrics import r2_score, roc_auc_score
 
 import tenfold
 from tenfold.evaluate import LeaveOneOut, compare, delong, nested_cross_validate, temperature, wilson
-from tenfold.evaluate.validate.ranges import (
-    Spread,
-    loss_range,
-    ranged,
-    score_difference,
-    score_range,
-    score_spread,
-    widening,
-)
+from tenfold.evaluate.validate.intervals import gamma_range
+from tenfold.evaluate.validate.ranges import loss_range, ranged, score_difference, score_range, widening
+from tenfold.evaluate.validate.spread import Spread, score_spread
 from tenfold.score.registry import find_score, score_names
 
 
@@ -206,6 +200,55 @@ def test_corrected_cross_validation_of_what_knows_its_rows_by_heart_is_told() ->
     with pytest.warns(tenfold.DataWarning, match="flatters"):
         tenfold.cross_validate(tenfold.DecisionTreeRegressor(), X, y, kind="corrected", score="rmse")
     tenfold.cross_validate(tenfold.Ridge(), X, y, kind="corrected", score="rmse")
+
+
+# --- few errors -------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("count", [1, 3, 40, 5000])
+def test_the_range_of_events_of_one_size_is_garwoods_for_a_poisson_count(count: int) -> None:
+    low, high = gamma_range(float(count), np.sqrt(count), 1.0)
+    np.testing.assert_allclose(low, stats.chi2.ppf(0.025, 2 * count) / 2, rtol=1e-10)
+    np.testing.assert_allclose(high, stats.chi2.ppf(0.975, 2 * (count + 1)) / 2, rtol=1e-10)
+    low, high = gamma_range(1.0, 1e-9, 1e-12)  # a mean that is known exactly: no event is rare
+    np.testing.assert_allclose((low, high), (1 - 1.96e-9, 1 + 1.96e-9), rtol=0, atol=1e-11)
+
+
+@pytest.mark.parametrize("weights", [(1.0,), (1.0, 2.5, 6.0)])
+def test_ranges_of_rare_events_hold_the_truth(weights: tuple[float, ...]) -> None:
+    """Sums of Poisson counts of events of known sizes: the range holds the expected sum in 95 % or more."""
+    sizes, rng = np.array(weights), np.random.default_rng(len(weights))
+    for rate in (0.7, 3.0):
+        counts = rng.poisson(rate, size=(2000, len(sizes)))
+        counts = counts[counts.any(axis=1)]
+        found = np.array([gamma_range(c @ sizes, np.sqrt(c @ sizes**2), sizes.max()) for c in counts])
+        truth = rate * sizes.sum()
+        assert np.mean((found[:, 0] <= truth) & (truth <= found[:, 1])) > 0.94
+
+
+def _hardly_ever_wrong(n: int, errors: int) -> tuple[Any, Any]:
+    """Codes, and log chances of two classes: 0.99 for the right one but for some rows, where it is 0.01."""
+    truth = np.arange(n) % 2
+    right = np.where(np.arange(n) < errors, 0.01, 0.99)
+    shares = np.where(truth[:, None] == np.arange(2), right[:, None], 1 - right[:, None])
+    return truth, np.log(shares)
+
+
+def test_few_errors_have_the_range_of_rare_events() -> None:
+    judge, (truth, output) = find_score("log_loss", "classifier"), _hardly_ever_wrong(200, 1)
+    found = score_range(judge, truth, output)
+    spread = score_spread(judge, truth, output, None, None, None, None)
+    student = ranged(spread, "log", extra=0.5 * float(stats.chi2.ppf(0.95, 1)) / 200)
+    assert spread.degrees < 3 and student.high > 3 * found.high  # Student's quantile says nearly nothing
+    error = np.hypot(widening(200) * spread.error, 0.5 * stats.chi2.ppf(0.95, 1) / 200 / stats.norm.ppf(0.975))
+    low, high = gamma_range(found.estimate, error, -np.log(0.01) / 200)
+    assert found.high == pytest.approx(high, rel=1e-12) and found.low == pytest.approx(max(low, student.low), rel=1e-12)
+    twice = score_range(judge, np.tile(truth, 2), np.tile(output, (2, 1)), units=np.tile(np.arange(200), 2))
+    np.testing.assert_allclose((twice.low, twice.high), (found.low, found.high), rtol=1e-9)  # the same rows are not more rows
+    many = _hardly_ever_wrong(200, 80)
+    spread = score_spread(judge, *many, None, None, None, None)
+    plain = ranged(spread, "log", extra=0.5 * float(stats.chi2.ppf(0.95, 1)) / 200)
+    np.testing.assert_allclose((score_range(judge, *many).low, score_range(judge, *many).high), (plain.low, plain.high), rtol=1e-12)
 
 
 # --- odd rows ---------------------------------------------------------------------------------------------------------

@@ -24,8 +24,9 @@ from tenfold.core.data import Array, Arrays
 from tenfold.core.errors import TenfoldError
 from tenfold.evaluate.split.plan import truth_of
 from tenfold.evaluate.validate.merges import all_but_one
-from tenfold.evaluate.validate.ranges import Spread, ranged, scale_of
+from tenfold.evaluate.validate.ranges import ranged, scale_of
 from tenfold.evaluate.validate.selection_bias import bootstrap_bias_correction
+from tenfold.evaluate.validate.spread import Spread
 from tenfold.score.record import Score, judged_output
 
 MOST_UNITS = 1000  # of rows; more are taken together

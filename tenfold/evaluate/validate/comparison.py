@@ -10,8 +10,9 @@ from scipy.special import bdtr, stdtr
 
 from tenfold.core.errors import BadInput, BadParameter
 from tenfold.evaluate.validate.outputs import Tally
-from tenfold.evaluate.validate.ranges import Spread, score_difference, widening
+from tenfold.evaluate.validate.ranges import score_difference, widening
 from tenfold.evaluate.validate.result import CrossValidation
+from tenfold.evaluate.validate.spread import Spread
 from tenfold.score.record import Score
 
 

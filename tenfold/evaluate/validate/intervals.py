@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import ndtr, ndtri
+from scipy.special import gammaincinv, ndtr, ndtri
 
 from tenfold.core.data import Array
 from tenfold.core.errors import BadInput, BadParameter
@@ -56,6 +56,22 @@ def wilson(successes: float, trials: float, level: float = 0.95) -> Interval:
     low = 0.0 if successes == 0 else max(0.0, middle - half)  # exactly, not up to rounding
     high = 1.0 if successes == trials else min(1.0, middle + half)
     return Interval(p, low, high, level, "Wilson")
+
+
+def gamma_range(mean: float, error: float, most: float, level: float = 0.95) -> tuple[float, float]:
+    """Where the true mean of losses of rows may lie that few large ones make up, each at most `most` times the number of rows.
+
+    The sum of such losses is one of rare events of different sizes, nearly a gamma variable of shape k = mean²/error² (a Poisson
+    count of k, where all events have one size): the low end is its lower quantile, the high end the upper one after one more event
+    of the largest size, which may just not have come yet. Never too narrow where the events are Poisson.  (Fay & Feuer 1997)
+    """
+
+    def quantile(mean: float, error: float, share: float) -> float:
+        shape = (mean / error) ** 2
+        return float(mean * gammaincinv(shape, share) / shape)
+
+    tail = (1 - level) / 2
+    return quantile(mean, error, tail), quantile(mean + most, float(np.hypot(error, most)), 1 - tail)
 
 
 # --- AUC --------------------------------------------------------------------------------------------------------------
