@@ -17,7 +17,8 @@ import tenfold
 from tenfold.core.errors import Degenerate, NotConverged, TenfoldError
 from tenfold.draw import draw_margins
 from tenfold.kernel_machines import smo
-from tenfold.kernel_machines.class_pairs import chances, sigmoid_of
+from tenfold.kernel_machines.class_pairs import balanced, chances, folds_by_content, sigmoid_of
+from tenfold.kernel_machines.pair_machine import _hashed
 from tenfold.kernels import RBF, pairwise_kernels
 
 TIGHT = 1e-9
@@ -179,6 +180,26 @@ def test_probabilities_are_calibrated() -> None:
     assert not hasattr(tenfold.SVC(), "predict_proba")
     with pytest.raises(TenfoldError, match="probability=False"):
         tenfold.SVC().fit(X, y).set_params(probability=True).predict_proba(X)
+
+
+@pytest.mark.parametrize("at_once", [0, 4000], ids=["parts", "one table"])
+@pytest.mark.parametrize("make", [lambda: tenfold.SVC(C=5.0, tol=TIGHT), lambda: tenfold.NuSVC(nu=0.3, tol=TIGHT)], ids=["SVC", "NuSVC"])
+def test_sigmoids_are_those_of_machines_that_have_not_seen_the_rows(make: Any, at_once: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """However the machines of the folds begin: each fitted alone, from the start, says the same of the rows that it has not seen."""
+    X, y = classes(n=120, K=2)
+    monkeypatch.setattr(smo, "AT_ONCE", at_once)
+    model = make().set_params(probability=True).fit(X, y)
+    fold = folds_by_content(_hashed(X), np.where(y == 0, 1.0, -1.0), 5)
+    decisions = np.zeros(len(y))
+    for k in range(5):
+        decisions[fold == k] = -make().set_params(gamma=model._gamma).fit(X[fold != k], y[fold != k]).decision_function(X[fold == k])
+    assert_allclose((model.probA_[0], model.probB_[0]), sigmoid_of(decisions, y == 0, np.ones(len(y))), rtol=1e-6)
+
+
+@pytest.mark.parametrize("b", [[3.0, -1.0, -1.0, 0.0], [1.0, 1.0, -4.0], [2.0, 0.0], [0.0, 0.0], [1.0, -1.0]])
+def test_variables_sum_to_zero_again_without_growing(b: list[float]) -> None:
+    found = balanced(np.array(b))
+    assert abs(found.sum()) < 1e-15 and (np.abs(found) <= np.abs(b)).all() and (np.sign(found) * np.sign(b) >= 0).all()
 
 
 def test_sigmoids_and_coupling() -> None:

@@ -45,6 +45,14 @@ def folds_by_content(hashes: Array, codes: Array, many: int) -> Array:
     return fold
 
 
+def balanced(b: Array) -> Array:
+    """Variables that sum to zero again, after some rows are gone: those of the heavier sign become smaller."""
+    up, down = float(b[b > 0].sum()), -float(b[b < 0].sum())
+    if not (up and down):
+        return np.zeros_like(b)
+    return np.where(b > 0, b * min(1.0, down / up), b * min(1.0, up / down))
+
+
 def sigmoid_of(decisions: Array, first: Array, w: Array) -> tuple[float, float]:
     """A and B with P(first class) = 1 / (1 + exp(A d + B)): Platt's maximum likelihood with cautious targets, by Newton's steps (Lin,
     Lin & Weng 2007)."""

@@ -154,10 +154,15 @@ class TableKernels(Kernels):
         self.n, self.K = len(K), K
 
     def block(self, rows: Array, single: bool = False) -> Array:
-        return np.ascontiguousarray(self.K[np.ix_(rows, rows)])
+        every = len(rows) == self.n and (rows == np.arange(self.n)).all()
+        return np.ascontiguousarray(self.K if every else self.K[np.ix_(rows, rows)])
 
     def sums(self, rows: Array, weights: Array, single: bool = False) -> Array:
-        return np.asarray(weights @ self.K[rows])
+        if 2 * len(rows) < self.n:
+            return np.asarray(weights @ self.K[rows])
+        whole = np.zeros(self.n)  # a table is read as it lies, not copied
+        whole[rows] = weights
+        return np.asarray(whole @ self.K)
 
     def part(self, rows: Array) -> TableKernels:
         return TableKernels(self.block(rows))

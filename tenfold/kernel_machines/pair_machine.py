@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -17,8 +17,17 @@ from tenfold.core.errors import BadInput, BadParameter, NotFitted
 from tenfold.core.learned import learned
 from tenfold.core.learning import Keep, Learner
 from tenfold.core.params import KW_ONLY, group, param
-from tenfold.kernel_machines.class_pairs import chances, folds_by_content, pair_weights, pairs_of, sigmoid_of, votes_of
-from tenfold.kernel_machines.kernel_rows import Kernels
+from tenfold.kernel_machines import smo
+from tenfold.kernel_machines.class_pairs import (
+    balanced,
+    chances,
+    folds_by_content,
+    pair_weights,
+    pairs_of,
+    sigmoid_of,
+    votes_of,
+)
+from tenfold.kernel_machines.kernel_rows import Kernels, TableKernels
 from tenfold.kernel_machines.smo import Problem, Solution
 from tenfold.kernel_machines.vectors import VectorMachine
 from tenfold.solve.class_weights import class_factors
@@ -112,7 +121,7 @@ class PairMachine(Classifier, VectorMachine):
         """For each setting: the machine, the rows that it has seen, and its sigmoid."""
         whole = len(rows.factors) == 2
         mine = np.arange(len(rows.codes)) if whole else np.flatnonzero((rows.codes == pair[0]) | (rows.codes == pair[1]))
-        kernels = rows.kernels if whole else rows.kernels.part(mine)
+        kernels = at_hand(rows.kernels if whole else rows.kernels.part(mine))
         signs = np.where(rows.codes[mine] == pair[0], 1.0, -1.0)
         weights = (rows.w * rows.factors[rows.codes])[mine]
         found, before = [], None
@@ -122,25 +131,30 @@ class PairMachine(Classifier, VectorMachine):
             before = solution, setting
             sigmoid = (0.0, 0.0)
             if rows.hashes is not None:
-                sigmoid = self._sigmoid(kernels, signs, weights, rows.w[mine], rows.hashes[mine], setting)
+                sigmoid = self._sigmoid(kernels, signs, weights, rows.w[mine], rows.hashes[mine], before)
             found.append((self._outcome(problem, solution), mine, sigmoid))
         return found
 
-    def _sigmoid(self, kernels: Kernels, signs: Array, weights: Array, w: Array, hashes: Array, setting: float) -> tuple[float, float]:
-        """Of decisions on rows that a machine has not seen, five times."""
-        fold, decisions = folds_by_content(hashes, signs, FOLDS), np.zeros(len(signs))
+    def _sigmoid(
+        self, kernels: Kernels, signs: Array, weights: Array, w: Array, hashes: Array, found: tuple[Solution, float]
+    ) -> tuple[float, float]:
+        """Of decisions on rows that a machine has not seen, five times; each begins where the machine of all rows has ended."""
+        (whole, setting), every, decisions = found, np.arange(len(signs)), np.zeros(len(signs))
+        fold = folds_by_content(hashes, signs, FOLDS)
         for k in range(FOLDS):
-            out, rest = np.flatnonzero(fold == k), np.flatnonzero(fold != k)
-            if not len(out):
+            out = fold == k
+            if not out.any():
                 continue
-            if len(np.unique(signs[rest])) < 2:
-                decisions[out] = signs[rest[0]] if len(rest) else 0.0
+            if len(np.unique(signs[~out])) < 2:
+                decisions[out] = signs[~out][0] if (~out).any() else 0.0
                 continue
-            problem = self._two(signs[rest], weights[rest], setting, None)
-            part = kernels.part(rest)
+            # of a table at hand no part is copied: rows without weight are held at zero
+            part, some = (kernels, every) if kernels.n <= smo.AT_ONCE else (kernels.part(every[~out]), every[~out])
+            start = replace(whole, b=balanced(np.where(out, 0.0, whole.b)[some]))
+            problem = self._two(signs[some], np.where(out, 0.0, weights)[some], setting, (start, setting))
             two = self._outcome(problem, self._solved(problem, part))
             carrying = np.flatnonzero(two.b)
-            decisions[out] = kernels.sums(rest[carrying], two.b[carrying])[out] + two.intercept
+            decisions[out] = kernels.sums(some[carrying], two.b[carrying])[out] + two.intercept
         return sigmoid_of(decisions, signs > 0, w)
 
     def _joined(self, X: Any, kept: Array, rows: Rows, K: int, fits: list[tuple[Two, Array, tuple[float, float]]]) -> dict[str, Any]:
@@ -241,3 +255,10 @@ def _hashed(X: Any) -> Array:
     """A number for each row that depends on its values alone, in whatever order rows and columns come."""
     parts = (ops.dense(X[at : at + 1024]).astype(np.float64) for at in range(0, X.shape[0], 1024))
     return np.concatenate([ops.hash_rows(np.sort(part, axis=1), 0) for part in parts])
+
+
+def at_hand(kernels: Kernels) -> Kernels:
+    """Kernels of few rows as a table: it serves all settings, and the rows that are left out."""
+    if kernels.n > smo.AT_ONCE or isinstance(kernels, TableKernels):
+        return kernels
+    return TableKernels(np.ascontiguousarray(kernels.block(np.arange(kernels.n))[:, : kernels.n]))

@@ -17,7 +17,7 @@ from tenfold import _svm
 from tenfold.core.data import Array
 from tenfold.kernel_machines.kernel_rows import Kernels
 
-AT_ONCE = 1024  # variables that are one working set
+AT_ONCE = 2048  # variables up to which all are one working set
 WORKING_SET = 1024
 SHARE = 0.1  # of the gap, to which a working set is solved
 PATIENCE = 50  # rounds in single precision that may pass without a smaller gap
