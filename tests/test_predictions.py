@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import json
 import os
 import subprocess
 import sys
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +70,23 @@ def test_without_a_sketch_nothing_is_said(capsys: Captured) -> None:
     pl.DataFrame({"x": [99.0], "c": ["red"]}).write_csv("new.csv")
     assert run(["predict", "t.tenfold", "new.csv"]) == 0 and "unlike" not in capsys.readouterr().err
     assert run(["predict", "t.tenfold", "new.csv", "--mark"]) == 3 and "keeps no sketch" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("source", ["new.csv", "new.parquet"])
+def test_rows_may_come_through_a_pipe(source: str, monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:
+    table(source, 20, 1)
+    assert run(["predict", "t.tenfold", source]) == 0
+    expected = capsys.readouterr().out
+    with open(source, "rb") as file:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(file.read())))
+    assert run(["predict", "t.tenfold", "-"]) == 0 and capsys.readouterr().out == expected
+    os.mkfifo("pipe")
+    writer = threading.Thread(target=lambda: Path("pipe").write_bytes(Path(source).read_bytes()))
+    writer.start()
+    assert run(["predict", "t.tenfold", "pipe"]) == 0 and capsys.readouterr().out == expected
+    writer.join()
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"")))
+    assert run(["predict", "t.tenfold", "-"]) == 3 and "standard input is empty" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("end", [".csv", ".tsv", ".parquet", ".jsonl"])

@@ -10,6 +10,7 @@ import typer
 from tenfold.app.cluster_run import open_model
 from tenfold.app.failures import print_message
 from tenfold.app.options import Cost, NewRows
+from tenfold.app.piped import as_file
 from tenfold.app.reduce_run import open_axes
 from tenfold.app.unusual_run import open_rarity
 from tenfold.app.words import clean, counted
@@ -39,10 +40,11 @@ def predict_command(
     how usual the row is (its p-value), or its scores on the axes of a table.
 
     Rows that look unlike the training table (levels that are new, numbers outside the range that was seen) are told on standard error.
-    Large files are read in parts; the predictions are written whole or not at all. With --cost the class of least expected cost is
-    predicted, whatever the run decides by: the chances stay the same.
+    Large files are read in parts; the predictions are written whole or not at all. FILE may be - for standard input. With --cost the
+    class of least expected cost is predicted, whatever the run decides by: the chances stay the same.
 
     Example:  tenfold predict churn.tenfold new.csv --out answers.csv
+              zcat new.csv.gz | tenfold predict churn.tenfold -
     """
     if out is not None and out.exists() and file.exists() and out.samefile(file):
         raise BadParameter(f"--out {out} is the table itself: choose another name for the predictions")
@@ -54,7 +56,8 @@ def predict_command(
         decide_by(model, cost, (record_of(folder).get("settings") or {}).get("positive"))
     if mark and not looked.sketched:
         raise BadFile(f"{folder} keeps no sketch of its training table, as runs of earlier versions: run tenfold select again")
-    rows = write_predictions(model, file, out, raw, looked, mark)
+    with as_file(file) as table:
+        rows = write_predictions(model, table, out, raw, looked, mark)
     told = looked.sentence()
     if told is not None:
         print_message(told)
