@@ -31,6 +31,7 @@ class Estimated:
     reaches: list[float] | None = None
     method: str = ""
     picks: list[str] | None = None  # what each round took
+    growth: Facts | None = None  # where models of all rows are expected to be better than those of folds
 
     def lines(self) -> list[str]:
         if self.search is None or self.gain is None:
@@ -46,7 +47,7 @@ class Estimated:
             guessing = short(self.guess_labels[self.metric])
             return [*lines, f"  By {self.method}: stopped before it was clear that this beats {guessing}."]
         if self.signal:
-            return [*lines, f"  {self._rounds()}", f"  {self._board(self.search['value'])}"]
+            return [*lines, f"  {self._rounds()}", *self._growth(), f"  {self._board(self.search['value'])}"]
         return [*lines, "", *self._verdict(self.search, self.gain)]
 
     def _score(self, one: Facts) -> str:
@@ -62,6 +63,14 @@ class Estimated:
         picks = self.picks or []
         taken = ", ".join(f"{count} of {len(picks)} times {short(kind)}" for kind, count in Counter(picks).most_common(3))
         return f"By {self.method}; it took {taken}." if taken else f"By {self.method}."
+
+    def _growth(self) -> list[str]:
+        """Why the estimate is better than what held-out rows show."""
+        if self.growth is None:
+            return []
+        folds, score = self.growth["folds"], figure(self.growth["score"], self.metric)
+        seen = f"Models of {folds - 1} of {folds} folds score {score}, and are ahead of models of {folds - 2} folds"
+        return [f"  {seen}: more rows help, and the estimate is for all of them."]
 
     def _board(self, value: float) -> str:
         """Why the board differs: it chose by its own numbers."""

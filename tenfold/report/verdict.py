@@ -118,6 +118,10 @@ def trusted(facts: Facts) -> Section | None:
             shown(estimate.get("method", ""), 160),
         ),
     )
+    less = as_dict(facts.record.get("growth"))
+    if (folds := number(less.get("folds"))) is not None and (score := number(less.get("score"))) is not None:
+        said = f"learned from {folds - 1:.0f} of {folds:.0f} parts of the rows, and ahead of models of {folds - 2:.0f}: more rows help"
+        rows.append(("models of folds", score, number(less.get("low")), number(less.get("high")), said))
     search = as_dict(as_dict(as_dict(facts.record.get("search")).get("estimates")).get(facts.metric))
     if facts.is_guess and number(search.get("value")) is not None:
         rows.append(

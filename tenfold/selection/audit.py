@@ -11,7 +11,7 @@ Either way every row is judged by a choice that did not see it, so the rows toge
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from tenfold.score.record import Score
 from tenfold.selection.choice import Choice, Mix, Z, choose
 from tenfold.selection.decision import decided
 from tenfold.selection.estimate import Estimate, estimated
+from tenfold.selection.growth import Growth, by_fewer, grown, growth, looked_at
 from tenfold.selection.held_out import HeldOut
 from tenfold.selection.race import Race
 from tenfold.selection.settings import PREFERENCES
@@ -40,10 +41,15 @@ class Audit:
     choices: list[Choice]  # of each round
     rounds: Array  # of each row
     nested: bool
+    fewer: dict[str, list[Array]]  # the same as outputs, once or more, by models of one fold less; NaN where nothing is known
 
     def estimates(self, judges: list[Score], prefer: str) -> dict[str, Estimate]:
-        """The scores of the procedure, with their ranges."""
-        return {judge.name: self.estimate(judge, self.outputs[prefer]) for judge in judges}
+        """The scores of the procedure with their ranges, for the model of all rows."""
+        return {judge.name: grown(self.estimate(judge, self.outputs[prefer]), judge, self.growth(judge, prefer)) for judge in judges}
+
+    def growth(self, judge: Score, prefer: str) -> Growth | None:
+        """What the last rows bring, where it is known."""
+        return growth(judge, self.held, self.rows, self.outputs[prefer], self.fewer.get(prefer, []), len(self.choices))
 
     def estimate(self, judge: Score, outputs: Array) -> Estimate:
         return estimated(judge, self.held, outputs, self.rows, self.method)
@@ -95,10 +101,8 @@ def audit(race: Race, nested: bool = True) -> Audit | None:
     choices = []
     for o in rounds:
         inside, outside = known[part < o if in_time else part != o], known[part == o]
-        table = race.held_out(int(o)) if nested else held
-        table = race.open_to(table, [k for k in folds if (k < o if in_time else k != o)] if len(folds) > 1 else folds)
-        # what fails on the outer round cannot be taken in it
-        table = replace(table, outputs=np.where(held.usable(outside)[:, None, None], table.outputs, np.nan))
+        seen = [k for k in folds if (k < o if in_time else k != o)] if len(folds) > 1 else folds
+        table = looked_at(race, int(o) if nested else None, seen, outside)
         choice = choose(race.settings, table, inside)
         choices.append(choice)
         for prefer in PREFERENCES:
@@ -106,7 +110,8 @@ def audit(race: Race, nested: bool = True) -> Audit | None:
             outputs = decided(mix.outputs(held, outside), table.rule(mix.outputs(table, inside), inside))
             said.setdefault(prefer, np.full((len(known), outputs.shape[1]), np.nan))[part == o] = outputs
     found = {prefer: outputs[judged] for prefer, outputs in said.items()}
-    return Audit(_method(race, folds, nested), rows, held, found, choices, part[judged], nested)
+    fewer = by_fewer(race, choices, nested) if len(choices) == race.K else {}
+    return Audit(_method(race, folds, nested), rows, held, found, choices, part[judged], nested, fewer)
 
 
 def _method(race: Race, folds: list[int], nested: bool) -> str:

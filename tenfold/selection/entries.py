@@ -44,6 +44,9 @@ MACHINE_PENALTIES = tuple(np.logspace(-3, 2, 16).tolist())  # alpha of kernels t
 MOST_MACHINE_ROWS = 3_000  # whose kernels with one another are decomposed
 MACHINE_LEVEL = 1e4  # of a constant beside such a kernel: the mean of the targets is hardly held back
 MOST_PROCESS_ROWS, ROWS_A_WIDTH = 1_500, 5  # of a process, whose columns have a width each
+MARGIN_WIDTHS = {"support vector machine": 1.0, "support vector machine of narrow kernels": 3.0}  # gamma × columns
+MARGIN_COSTS = (1.0, 10.0, 100.0)  # C; of long tables the one in the middle
+PAIRED = (1.0, 1.5, 2.0)  # powers of what pairs of classes say together
 ANY_WIDTH = (1e-3, 1e30)  # a column that does not matter is as wide as can be
 PARTS = (2, 4)  # Gaussians of each class
 BOLD = (1.0, 0.5)  # powers of what densities say of classes, which count what columns have in common more than once
@@ -164,7 +167,7 @@ def bases(shape: Shape) -> list[Entry]:
         found.append(("products of components", COMPONENTS * (COMPONENTS + 3) // 2, parts))
     if p <= NEAR:
         for name, share, most, h, by_rank in KERNELS:
-            count = min(most, int(share * n * LEAST_TRAINED))
+            count = _centres(n, share, most)
             near = tenfold.RadialBasisFeatures(count, centers="sample", bandwidth=h * math.sqrt(p))
             ranks = tenfold.QuantileTransformer(n_quantiles=min(1000, n // 3), subsample=None, output_distribution="normal")
             before = [("ranks", ranks), ("scale ranks", scale())] if by_rank else []
@@ -204,10 +207,18 @@ def bases(shape: Shape) -> list[Entry]:
     return entries
 
 
+def _centres(rows: int, share: float, most: int) -> int:
+    """How many rows kernels are around."""
+    return min(most, int(share * rows * LEAST_TRAINED))
+
+
 def machines(shape: Shape) -> list[Entry]:
     """Kernels around all of the rows, rougher than those around some of them; every penalty from one decomposition. Of few rows also
-    the process whose widths, one for each column, have most evidence: columns that do not matter become wide."""
+    the process whose widths, one for each column, have most evidence: columns that do not matter become wide. For several classes the
+    widest margin between each two of them, where they are too many for a logistic regression of as many kernels."""
     n, p = shape.rows, shape.width
+    if any(shape.classes * _centres(n, share, most) > MOST_PARAMETERS for _, share, most, *_ in KERNELS) and p <= NEAR:
+        return _support_vectors(shape)
     if shape.classes or not LEAST_BASIS_ROWS <= n <= MOST_MACHINE_ROWS or p > NEAR:
         return []
     kernel = tenfold.kernels.Matern(math.sqrt(p), nu=1.5) + tenfold.kernels.ConstantKernel(MACHINE_LEVEL)
@@ -221,6 +232,18 @@ def machines(shape: Shape) -> list[Entry]:
     process = tenfold.GaussianProcessRegressor(smooth + tenfold.kernels.WhiteKernel(0.1, (1e-10, 1e5)), normalize_y=True)
     seconds = 0.1 + n**3 * 4e-9 + n * n * p * 1e-7
     return [ridge, Entry("Gaussian process", process, 5, kind="kernels", seconds=seconds)]
+
+
+def _support_vectors(shape: Shape) -> list[Entry]:
+    """Two widths. What pairs of classes say together is too cautious: their probabilities are also raised to powers."""
+    n, p, pairs = shape.rows, shape.width, shape.classes * (shape.classes - 1) // 2
+    each = 2.5e-3 * pairs + n * n * (p + 20) * 5e-10
+    C = MARGIN_COSTS if n <= MOST_MACHINE_ROWS else MARGIN_COSTS[1:2]
+    found = []
+    for name, times in MARGIN_WIDTHS.items():
+        learner = tenfold.SVC(gamma=times / p, probability=True)
+        found.append(Entry(name, learner, 5, "C", C, "C", powers=PAIRED, kind="kernels", seconds=len(C) * each))
+    return found
 
 
 def neighbors(shape: Shape) -> list[Entry]:

@@ -22,6 +22,7 @@ from tenfold.selection.checkpoint import Checkpoint
 from tenfold.selection.choice import Mix
 from tenfold.selection.entries import Entry
 from tenfold.selection.folds import Division, folds_in_time, make_folds
+from tenfold.selection.growth import can_run_fewer, run_fewer, taken_without
 from tenfold.selection.looked import Looked, look
 from tenfold.selection.model import TableModel
 from tenfold.selection.outcome import Outcome, decide
@@ -161,6 +162,7 @@ class Job:
             self._refine(race, variants)
             race.run(tick, most=self.units)
             self._repeat(race, plan)
+            self._grow(race, plan)
         self.interrupted, self.cut = wall.interrupted, wall.cut
         if self.interrupted or self.cut:
             self._stopped(race)
@@ -188,6 +190,14 @@ class Job:
             run_again(race, self.settings.seed, number, self._tick, self.units)
         if race.repeats:
             self.emit("repeated", divisions=len(race.repeats), families=len(race.repeats[0].families) - 1, seconds=self._gone())
+
+    def _grow(self, race: Race, plan: Plan) -> None:
+        """Let what is taken also run on fewer rows, to tell what the last ones bring; once all else is done."""
+        if not can_run_fewer(race) or (self.units is not None and race.units_done >= self.units):
+            return
+        numbers = taken_without(race, (self.settings.prefer, _told_beside(self.settings.prefer)))
+        if plan.has_room([race.families[f] for f in numbers]):
+            run_fewer(race, numbers, self._tick)
 
     def _stopped(self, race: Race) -> None:
         """Keep what is complete, and say so."""
@@ -218,7 +228,7 @@ class Job:
         model = self._model(found, coder, found.taken)
         late = self.interrupted and found.fit_seconds(found.taken) + found.fit_seconds(found.simple) > HURRY
         simple = None if late or found.simple == found.taken else self._model(found, coder, found.simple)
-        other = "best" if found.prefer == "simple" else "simple"
+        other = _told_beside(found.prefer)
         beside = found.name(found.choice.taken(other))
         worth = found.estimates_of(other).get(judge.name)
         self.emit(
@@ -265,6 +275,11 @@ class Job:
 
     def _gone(self) -> float:
         return time.perf_counter() - self.began
+
+
+def _told_beside(prefer: str) -> str:
+    """What is told beside what is preferred."""
+    return "best" if prefer == "simple" else "simple"
 
 
 def _variants(plan: Plan, race: Race) -> list[Entry]:

@@ -194,7 +194,7 @@ class Outcome:
         names = [judge.name for judge in race.judges]
         if found is None:
             empty: dict[str, Any] = dict(estimates=[], guess={}, guess_labels={}, rounds=0)
-            unknown = dict.fromkeys(("signal", "board", "search", "gain", "reach", "reaches"))
+            unknown = dict.fromkeys(("signal", "board", "search", "growth", "gain", "reach", "reaches"))
             return empty | unknown | dict(metric=self.judge.name, rows=len(self.task.y), settings=len(race.settings) - 1)
         rivals = [self.name(choice.taken(self.prefer)) for choice in found.choices]
         return dict(
@@ -205,6 +205,7 @@ class Outcome:
             guess=self.guesses,
             guess_labels={name: guess_label(self.task, name) for name in names} | self._constants(),
             search=asdict(found.estimate(self.judge, found.outputs[self.prefer])),
+            growth=self.growth,
             gain=None if self.gain is None else asdict(self.gain),
             rounds=len(found.choices),
             rows=len(self.task.y),
@@ -214,6 +215,15 @@ class Outcome:
             method=found.method,
             picks=rivals,
         )
+
+    @property
+    def growth(self) -> dict[str, Any] | None:
+        """By how much the estimate for the model of all rows is below the loss of models of folds, where it is."""
+        found = None if self.audit is None or self.is_guess else self.audit.growth(self.judge, self.prefer)
+        if found is None or found.share == 1 or self.audit is None:
+            return None
+        before = self.audit.estimate(self.judge, self.audit.outputs[self.prefer])
+        return dict(asdict(found), share=found.share, score=before.value, low=before.low, high=before.high)
 
     def _constants(self) -> dict[str, str]:
         """The guess in words, by the scores of decisions for which it decides otherwise than for the most frequent class."""
@@ -261,6 +271,7 @@ class Outcome:
             notes=self.task.notes,
             tried=tried(race, self.judge),
             opinions={} if self.is_guess else opinions(race, found, self.judge, self.prefer),
+            growth=self.growth,
             curve=[] if self.is_guess else curve(race, found, self.judge, [self.taken, Mix({self.choice.leader: 1.0})]),
         )
 

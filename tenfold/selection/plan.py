@@ -27,6 +27,7 @@ HEAT = 0.35  # share of the budget
 SURELY_NESTED, ENOUGH = 600, 12  # rows up to which the nested choice comes before more families than so many
 REPEATS = ((500, 2),)  # up to so many rows, the finalists run on so many more divisions of them
 REPEATED, LEAST_REPEATED = 0.25, 30  # share of the budget that this may take, and the fewest rows
+ONCE_MORE = 0.2  # share of the budget that models of fewer rows may take
 NESTED_ROWS = {"quick": 500, "normal": 2_000, "thorough": 10_000}  # up to so many rows the whole choice is repeated in each round
 
 
@@ -111,6 +112,10 @@ class Plan:
         rows, seconds = self.shape.rows, sum(one.seconds for one in finalists if isinstance(one, Entry)) * self.folds
         most = next((count for few, count in REPEATS if rows <= few), 0) if rows >= LEAST_REPEATED else 0
         return min(most, int(REPEATED * self.budget / max(seconds, 1e-9)))
+
+    def has_room(self, families: Sequence[Family]) -> bool:
+        """Whether each of these may be fitted once more."""
+        return sum(one.seconds for one in families if isinstance(one, Entry)) <= ONCE_MORE * self.budget
 
 
 def cost_of(seconds: Sequence[float], folds: int, nested: bool) -> float:

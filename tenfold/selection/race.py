@@ -18,6 +18,7 @@ import threading
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -91,6 +92,8 @@ class Race(Standing):
         self.failures: dict[str, str] = {}  # family -> why, once
         self.warned: dict[str, str] = {}  # family -> its warning, once
         self.repeats: list[Race] = []  # complete races of the finalists, on other divisions of the same rows (`repeat`)
+        self.less: dict[tuple[int, int], Array] = {}  # setting, fold -> what it says of the fold from fewer rows, without pairs (`growth`)
+        self.less_units = 0  # that this took
 
     def some(self, rows: Array) -> Race:
         """The same race of some of the rows, by the first judge alone."""
@@ -132,15 +135,20 @@ class Race(Standing):
         for lap, held in self.stages()[:singles]:
             waiting = [number for number in self._entered(held) if number in lap and (number, held) not in ready]
             left = len(waiting) if most is None else most - len(self.done)
-            self._side_by_side(waiting[:left], held, tick)
+            self.side_by_side(waiting[:left], held, partial(self._counted, held, tick))
             if left < len(waiting):
                 return
             if len(held) == 1 and self.drops:
                 self._drop(held[0], lap)
 
-    def _side_by_side(self, numbers: list[int], held: Held, tick: Callable[[int, int], None]) -> None:
-        """Units of one training set, on all threads where the table is small. They count in their order, whoever is ready first: a run that
-        is stopped has the same units as one that was to do as many."""
+    def _counted(self, held: Held, tick: Callable[[int, int], None], number: int, unit: Unit) -> None:
+        if (number, held) not in self.done:
+            self._heard(number, held, unit)
+        tick(len(self.done), max(self.units, len(self.done)))
+
+    def side_by_side(self, numbers: list[int], held: Held, keep: Callable[[int, Unit], None]) -> None:
+        """Units of one training set, on all threads where the table is small. They are kept in their order, whoever is ready first: a run
+        that is stopped has the same units as one that was to do as many."""
         caller, waiting, ready = threading.current_thread(), deque(numbers), dict[int, Unit]()
 
         def do(number: int) -> None:
@@ -154,10 +162,8 @@ class Race(Standing):
 
         def count() -> None:
             while waiting and (number := waiting[0]) in ready:  # an interrupt may fall anywhere in here, and then it is done again
-                if (number, held) not in self.done:
-                    self._heard(number, held, ready[number])
+                keep(number, ready[number])
                 waiting.popleft()
-                tick(len(self.done), max(self.units, len(self.done)))
 
         self.fill(held)
         try:
@@ -203,8 +209,8 @@ class Race(Standing):
 
     @property
     def units_done(self) -> int:
-        """The units that count so far, those of complete repeats among them."""
-        return len(self.done) + sum(len(again.done) for again in self.repeats)
+        """The units that count so far, those of complete repeats and of models of fewer rows among them."""
+        return len(self.done) + sum(len(again.done) for again in self.repeats) + self.less_units
 
     @property
     def units(self) -> int:

@@ -8,6 +8,8 @@ from tenfold.core.data import Array
 from tenfold.table.reading import pl
 from tenfold.table.task import LEAST_CLASS_ROWS, Task
 
+MANY = 0.05  # of the rows: then the estimate differs from one for rows that are copies as often as these
+
 
 def duplicate_groups(frame: pl.DataFrame, task: Task, folds: int) -> tuple[Array | None, str]:
     """A number for each row, the same for copies, where copies are to stay in one fold; and a note.
@@ -26,7 +28,8 @@ def duplicate_groups(frame: pl.DataFrame, task: Task, folds: int) -> tuple[Array
         return None, f"{what} (columns are coarse, copies are to be expected)"
     if len(sizes) < 2 * folds or sizes.max() > n / (2 * folds) or _loses_a_class(groups, task):
         return None, f"{what} that cannot be kept in the same fold: scores may flatter"
-    return groups, f"{what} kept in the same fold"
+    told = ": the estimate is for rows that are no copies" if copies > MANY * n else ""
+    return groups, f"{what} kept in the same fold{told}"
 
 
 def copies_by_chance(once: pl.DataFrame, n: int) -> float:

@@ -1,0 +1,115 @@
+"""What the last rows bring: from the loss of models of folds to that of the model of all rows."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from small_portfolio import shrink
+
+from tenfold.app.commands import run
+from tenfold.score.registry import find_score
+from tenfold.selection.estimate import Estimate
+from tenfold.selection.growth import PAIR, Growth, grown
+from tenfold.selection.job import Found, Job
+from tenfold.selection.settings import Settings
+
+
+@pytest.mark.parametrize("folds", [3, 5, 10])
+def test_a_loss_that_falls_like_one_over_n_is_found_exactly(folds: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    def loss(share: float) -> float:
+        return 0.3 + 0.05 / share
+
+    more, fewer = loss((folds - 1) / folds), loss((folds - 2) / folds)
+    monkeypatch.setattr("tenfold.selection.growth.FORM", 0.0)  # the form is known
+    found = Growth(more, fewer - more, 0.0, folds)
+    assert found.share * more == pytest.approx(loss(1.0), rel=1e-12) and found.spread == 0
+
+
+def test_luck_is_not_taken_for_growth() -> None:
+    assert Growth(1.0, 0.1, 0.1, 5).share == 1 and Growth(1.0, -0.1, 0.0, 5).share == 1 and Growth(0.0, 0.1, 0.0, 5).share == 1
+    shares = [Growth(1.0, 0.1, error, 5).share for error in (0.0, 0.01, 0.03, 0.08, 0.1)]
+    assert shares == sorted(shares) and shares[0] == pytest.approx(1 - 0.6 * 0.08) and 0.985 < shares[3] < 1
+    assert Growth(1.0, 5.0, 0.0, 5).share == 0.5  # never more than half
+
+
+@pytest.mark.parametrize(("name", "role", "value"), [("log_loss", "classifier", 0.4), ("rmse", "regressor", 2.0), ("r2", "regressor", 0.6)])
+def test_scores_follow_the_loss_and_ranges_widen(name: str, role: str, value: float) -> None:
+    judge, before = find_score(name, role), Estimate(name, value, value - 0.1, value + 0.1, 0.05, "")
+    by = Growth({"log_loss": 0.4, "rmse": 4.0, "r2": 7.0}[name], 0.05, 0.01, 5)
+    after = grown(before, judge, by)
+    expected = {"log_loss": value * by.share, "rmse": np.sqrt(4.0 * by.share), "r2": 1 - (1 - value) * by.share}[name]
+    assert after.value == pytest.approx(expected, rel=1e-12) and after.low < after.value < after.high
+    left = (lambda one: 1 - one) if name == "r2" else (lambda one: one)
+    wide = abs(np.log(left(after.high) / left(after.low)))
+    assert wide > abs(np.log(left(before.high) / left(before.low)))
+    assert grown(before, judge, None) == before == grown(before, judge, Growth(1.0, 0.0, 0.1, 5))
+
+
+def _checkers(n: int, seed: int = 0) -> tuple[pl.DataFrame, Any]:
+    """A board of 6 x 6 fields of two classes: whoever has more rows knows it better."""
+    X = np.random.default_rng(seed).uniform(0, 6, size=(n, 2))
+    return pl.DataFrame({"a": X[:, 0], "b": X[:, 1]}), np.where(np.floor(X).sum(axis=1) % 2 == 0, "black", "white")
+
+
+def _found(n: int, units: int | None = None, seed: int = 0) -> Found:
+    return Job(lambda event, **facts: None, False, Settings(effort="quick"), units=units).run(*_checkers(n, seed))
+
+
+@pytest.mark.parametrize(("n", "nested", "left"), [(400, True, 0.9), (1500, False, 0.7)])
+def test_select_tells_the_loss_of_the_model_of_all_rows(n: int, nested: bool, left: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Six tables, nested or by models that are fitted besides: on average nearer to the truth than the models of folds, the more so the
+    more rows there are to tell by."""
+    shrink(monkeypatch)
+    new, truth = _checkers(20_000, seed=99)
+    codes, off = (truth == "white").astype(int), []
+    for seed in range(6):
+        found = _found(n, seed=seed)
+        outcome, growth = found.outcome, found.record["growth"] or dict(share=1.0)
+        assert outcome.audit is not None and outcome.audit.nested is nested and bool(outcome.race.less) is not nested
+        before = outcome.audit.estimate(outcome.judge, outcome.audit.outputs["best"]).value
+        after = outcome.estimates["log_loss"].value
+        assert after == pytest.approx(growth["share"] * before, rel=1e-9)
+        true = float(-np.log(found.model.predict_proba(new)[np.arange(len(codes)), codes]).mean())
+        off.append((np.log(before / true), np.log(after / true)))
+    before, after = np.mean(off, axis=0)
+    assert before > 0.05 and abs(after) < left * before, off
+
+
+def test_models_of_fewer_rows_have_seen_neither_fold_and_count_as_units(monkeypatch: pytest.MonkeyPatch) -> None:
+    shrink(monkeypatch)
+    found = _found(700)
+    race = found.outcome.race
+    (c, o), output = next(iter(race.less.items()))
+    number = race.families.index(race.settings[c].family)
+    again = race.fits.unit(number, PAIR)
+    assert any(k == o and race.places[number][place] == c and (one == output).all() for place, k, one, _ in again.heard)
+    assert race.less_units > 0 and found.record["units"] == len(race.done) + race.less_units
+    same = _found(700, units=found.record["units"])
+    assert same.record["growth"] == found.record["growth"] and same.record["estimate"] == found.record["estimate"]
+    less = _found(700, units=len(race.done))  # as a run that was cut there
+    assert less.record["growth"] is None and not less.outcome.race.less
+    assert less.record["chosen"] == found.record["chosen"]  # it changes what is said of the model, not the model
+
+
+def test_no_models_of_fewer_rows_in_order_of_time_or_without_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    shrink(monkeypatch)
+    frame, y = _checkers(700)
+    job = Job(lambda event, **facts: None, False, Settings(effort="quick", time_column="t"))
+    assert not job.run(frame.with_columns(t=pl.Series(np.arange(700.0))), y).outcome.race.less
+    monkeypatch.setattr("tenfold.selection.plan.ONCE_MORE", 0.0)
+    assert not _found(700).outcome.race.less
+
+
+def test_the_terminal_and_the_page_say_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    shrink(monkeypatch)
+    monkeypatch.chdir(tmp_path)
+    frame, y = _checkers(1500)
+    frame.with_columns(colour=pl.Series(y)).write_csv("board.csv")
+    assert run(["select", "board.csv", "--target", "colour", "--effort", "quick"]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "Models of 4 of 5 folds score" in told and "the estimate is for all of them" in told
+    assert "learned from 4 of 5 parts of the rows" in Path("board.tenfold/report.html").read_text()
