@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,12 +24,12 @@ from tenfold.selection.blend import BlendClassifier, BlendRegressor, Indicators
 from tenfold.selection.board import place_facts
 from tenfold.selection.candidates import Family, settings_of
 from tenfold.selection.choice import Mix, choose
-from tenfold.selection.ensemble import greedy_weights
+from tenfold.selection.ensemble import HEDGE, greedy_weights, hedged_weights
 from tenfold.selection.estimate import reaches_of
 from tenfold.selection.fits import Fits
 from tenfold.selection.floor import floor_of, floored
 from tenfold.selection.folds import Division, make_folds
-from tenfold.selection.guess import MeanGuess
+from tenfold.selection.guess import FrequencyGuess, MeanGuess
 from tenfold.selection.held_out import HeldOut
 from tenfold.selection.model import TableModel
 from tenfold.selection.outcome import NothingFitted
@@ -261,6 +262,38 @@ def test_an_ensemble_of_classes_averages_probabilities() -> None:
     assert by_hand < min(held.row_losses(held.outputs[c], rows).mean() for c in range(3))
 
 
+def test_half_of_the_weight_is_hedged_among_what_samples_of_the_rows_take() -> None:
+    held, rows = three_classes(), np.arange(300)
+    found = hedged_weights(held, range(3), rows, {0: 1.0})
+    assert sum(found.values()) == pytest.approx(1) and found[0] > HEDGE and found[1] > 0.1 and found.get(2, 0.0) < 0.05
+    assert found == hedged_weights(held, range(3), rows, {0: 1.0})
+    # a row that stands three times, as one unit, counts once
+    again = replace(
+        held,
+        outputs=np.tile(held.outputs, (1, 3, 1)),
+        y=np.tile(held.y, 3),
+        fold=np.tile(held.fold, 3),
+        units=np.tile(rows, 3),
+    )
+    assert hedged_weights(again, range(3), np.arange(900), {0: 1.0}) == pytest.approx(found)
+
+
+def test_who_was_sure_and_lucky_does_not_get_all_of_the_weight() -> None:
+    """80 rows, on which a model that knows no doubt is right: the next error would cost all that it has gained."""
+    y, rng = np.arange(80) % 2, np.random.default_rng(0)
+    right = np.eye(2)[y] * 2 - 1
+    doubts = [right * d + 0.1 * rng.normal(size=(80, 2)) for d in (6.0, 1.8, 1.7)]
+    guess = np.zeros((80, 2))
+    models = [Family(f"model {k}", tenfold.GaussianNB(), 1) for k in range(3)]
+    settings = settings_of([Family("class frequencies", FrequencyGuess(), 0), *models])
+    held = HeldOut(np.stack([guess, *doubts]), y, np.arange(80) % 5, SCORES["log_loss"], np.arange(2))
+    assert greedy_weights(held, [1, 2, 3], np.arange(80)) == {1: 1.0}
+    mix = choose(settings, held, np.arange(80)).best
+    assert mix.weights[1] > HEDGE and mix.weights[2] + mix.weights[3] > 0.1
+    wrong, rows = replace(held, y=1 - y), np.arange(80)  # what a row costs that turns out the other way
+    assert wrong.row_losses(mix.outputs(held, rows), rows).max() < 7 < 11 < wrong.row_losses(doubts[0], rows).min()
+
+
 def test_no_class_is_impossible() -> None:
     """Probabilities have a floor, the same in the race and in the saved model; labels and order stay."""
     shares = floored(np.array([[1.0, 0.0, 0.0], [0.2, 0.5, 0.3]]), 0.01)
@@ -269,7 +302,8 @@ def test_no_class_is_impossible() -> None:
     found = tenfold.select(frame, y, folds=4)
     assert found.record["floor"] == floor_of(200, 2) == found.model.floor_
     said = found.predict_proba(pl.DataFrame({f"x{j}": [1e6 * (j == 0), -1e6 * (j == 0)] for j in range(6)}))
-    assert said.min() >= 0.0025 and said.max() > 0.9
+    assert said.min() >= 0.0025 and said.max() > 0.8
+    assert 0.0025 <= found.predict_proba(frame).min() < 0.01
     coded = found.model._coded_rows(frame)
     np.testing.assert_allclose(np.exp(found.model._scores(coded)), found.predict_proba(frame), rtol=1e-9)
 
@@ -304,7 +338,8 @@ def test_a_saved_ensemble_is_the_mean_of_its_members(classes: bool, tmp_path: Pa
     assert isinstance(blend, BlendClassifier if classes else BlendRegressor), found
     coded = found.model._coded_rows(frame)
     if classes:
-        shares = sum(w * one._probabilities(coded) for one, w in zip(blend.members, blend.weights, strict=True))
+        raised = [one._probabilities(coded) ** a for one, a in zip(blend.members, blend.powers or [1] * len(blend.members), strict=True)]
+        shares = sum(w * p / p.sum(axis=1, keepdims=True) for w, p in zip(blend.weights, raised, strict=True))
         np.testing.assert_allclose(found.predict_proba(frame), floored(shares, found.model.floor_), rtol=1e-9)
     else:
         values = sum(w * np.ravel(one._predict(coded)) for one, w in zip(blend.members, blend.weights, strict=True))

@@ -76,6 +76,23 @@ def test_ranks_gains_and_failures() -> None:
     assert "No table" in summary.written(lines[-2:], tools)
 
 
+def test_leads_are_counted_by_splits_and_weighed_by_tables() -> None:
+    errors = [("a", 0, 1.0, 2.0), ("a", 1, 1.0, 0.5), ("b", 0, 1.0, 3.0), ("b", 1, 1.0, 1.0)]
+    lines = [line(tool, table, e, k) for table, k, *both in errors for tool, e in zip(("tenfold", "flaml"), both, strict=True)]
+    cells, _ = summary.complete(lines, ["tenfold", "flaml"])
+    found = summary.leads(summary.errors_of(cells, ["tenfold", "flaml"]))
+    assert found == [(2, 1, pytest.approx(0.25), pytest.approx(0.25))]  # ahead by 0 on table a and by 1/2 on b
+    assert "| flaml | 2 | 1 | +0.25 ± 0.25 |" in summary.written(lines, ["tenfold", "flaml"])
+
+
+def test_remarks_are_kept_when_a_page_is_made_again() -> None:
+    page = "# Page\n\nfigures"
+    assert summary.with_remarks(page, "") == page == summary.with_remarks(page, "# Page\n\nold figures\n")
+    remarked = summary.with_remarks(page, "# Page\n\nold figures\n\n## Remarks\n\nOf luck.\n")
+    assert remarked == "# Page\n\nfigures\n\n## Remarks\n\nOf luck."
+    assert summary.with_remarks("# New", remarked) == "# New\n\n## Remarks\n\nOf luck."
+
+
 def test_a_range_covers_with_the_error_of_the_test_rows() -> None:
     inside = dict(reported=1.0, low=0.9, high=1.2, standard_error=0.1)
     for error, held in ((1.15, True), (1.27, True), (1.29, False), (0.79, True), (0.77, False)):

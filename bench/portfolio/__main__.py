@@ -1,4 +1,4 @@
-"""`python -m bench.portfolio measure|learn`."""
+"""`python -m bench.portfolio measure|learn|order`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import argparse
 from pathlib import Path
 
 parser = argparse.ArgumentParser(prog="python -m bench.portfolio", description=__doc__)
-parser.add_argument("what", choices=("measure", "learn"))
+parser.add_argument("what", choices=("measure", "learn", "order"))
 parser.add_argument("--tables", type=Path, required=True, help="folder of NAME.csv.gz, last column target")
 parser.add_argument("--store", type=Path, required=True, help="folder of the outputs")
 parser.add_argument("--only", nargs="*", help="names of tables")
@@ -17,6 +17,10 @@ if asked.what == "measure":
     from bench.portfolio.measure import measure
 
     measure(asked.tables, asked.store, asked.processes, asked.only, asked.stages)
+elif asked.what == "order":
+    from bench.portfolio.order import compare_orders
+
+    compare_orders(asked.tables, asked.store, asked.processes, asked.only)
 else:
     from bench.portfolio.learn import learn
 

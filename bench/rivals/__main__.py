@@ -11,7 +11,7 @@ from pathlib import Path
 import bench.rivals
 from bench.rivals.machine import BUSY, taken_by_others
 from bench.rivals.results import Key, read, run_all
-from bench.rivals.summary import written
+from bench.rivals.summary import with_remarks, written
 from bench.rivals.tools import COMPARED, CORES, TOOLS
 from bench.tables import ENDING
 
@@ -34,7 +34,7 @@ def main() -> None:
     run.add_argument("--even-busy", action="store_true", help="begin on a busy machine, though such runs do not count")
     table = commands.add_parser("table", help="what the file comes to")
     table.add_argument("--results", type=Path, required=True)
-    table.add_argument("--out", type=Path, help="a Markdown file; if not given, printed")
+    table.add_argument("--out", type=Path, help="a Markdown file, whose remarks are kept; if not given, printed")
     table.add_argument("--seconds", type=float, default=SECONDS)
     table.add_argument("--tools", default=",".join(COMPARED))
     asked = parser.parse_args()
@@ -42,7 +42,10 @@ def main() -> None:
     if asked.what == "table":
         lines = [line for key, line in read(asked.results).items() if key[0] in tools and key[3] == asked.seconds]
         text = written(lines, tools)
-        print(text) if asked.out is None else asked.out.write_text(text + "\n")
+        if asked.out is None:
+            print(text)
+        else:
+            asked.out.write_text(with_remarks(text, asked.out.read_text() if asked.out.exists() else "") + "\n")
         return
     if asked.data is None:
         raise SystemExit("name the folder of the tables with --data, or in TENFOLD_TABLES")

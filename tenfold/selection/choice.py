@@ -9,7 +9,7 @@ from scipy.special import ndtri
 
 from tenfold.core.data import Array
 from tenfold.selection.candidates import Setting
-from tenfold.selection.ensemble import FROM_FAMILY, MOST_MEMBERS, greedy_weights
+from tenfold.selection.ensemble import FROM_FAMILY, MOST_MEMBERS, greedy_weights, hedged_weights, is_hedged
 from tenfold.selection.held_out import HeldOut
 
 AS_GOOD = 1.0  # standard errors behind the leader
@@ -67,7 +67,8 @@ class Choice:
 
 
 def choose(settings: list[Setting], held: HeldOut, rows: Array) -> Choice:
-    """From rows that no setting has seen: the greedy ensemble of the leading settings where it is ahead of the best of them, else that one.
+    """From rows that no setting has seen: the greedy ensemble of the leading settings where it is ahead of the best of them, else that one;
+    of classes in small tables hedged (`ensemble`).
 
     The simplest is the simplest of the families that are as good as the leader, each at its best setting; simplicity is the kind of
     model, and among trees their number of leaves at most. A family is as good if it is behind the leader by at most one standard error
@@ -115,7 +116,7 @@ def choose(settings: list[Setting], held: HeldOut, rows: Array) -> Choice:
 
 
 def _ensemble(settings: list[Setting], held: HeldOut, rows: Array, usefulness: Array, leader: int) -> Mix:
-    """The greedy ensemble of the leading settings, if it is ahead of the leader on these rows."""
+    """The greedy ensemble of the leading settings, if it is ahead of the leader on these rows; hedged where that pays."""
     if settings[leader].family.is_guess or len(rows) < LEAST_ROWS:
         return Mix({leader: 1.0})
     taken: dict[str, set[int]] = {}  # of each family the values; each with the power that is best
@@ -128,7 +129,8 @@ def _ensemble(settings: list[Setting], held: HeldOut, rows: Array, usefulness: A
             members.append(int(c))
     mix = Mix(greedy_weights(held, members, rows))
     gap, error = held.behind(mix.outputs(held, rows), held.said(leader, rows), rows)
-    return mix if gap > BETTER * error else Mix({leader: 1.0})
+    taken = mix if gap > BETTER * error else Mix({leader: 1.0})
+    return Mix(hedged_weights(held, members, rows, taken.weights)) if is_hedged(held, members) else taken
 
 
 def _gap(held: HeldOut, rows: Array, first: Array, c: int) -> tuple[float, float]:
