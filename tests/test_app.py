@@ -412,6 +412,18 @@ def test_the_estimate_is_of_the_search() -> None:
     assert "By nested cross-validation; it took 7 of 10 times ridge, 2 of 10 times forest, 1 of 10 times tree." in mixed
 
 
+def test_ensembles_of_rounds_are_counted_together() -> None:
+    told = estimate("rmse", 1.0, 1.0, method="folds", picks=[*(f"ensemble of {k}" for k in range(3, 8)), "ridge"])
+    assert "it took 5 of 6 times an ensemble, 1 of 6 times ridge." in told
+
+
+def test_the_heaviest_members_are_named() -> None:
+    members = [dict(model=f"model {k}", weight=w) for k, w in enumerate((0.4, 0.2, 0.1, 0.1, 0.1, 0.06, 0.04))]
+    many, few = ("\n".join(Text()._chosen("ensemble", [], False, some, "best", None, None, "rmse")) for some in (members, members[:6]))
+    assert "10% model 4, 2 lighter ones (all in run.json)" in many and "model 5" not in many
+    assert few.endswith("6% model 5")  # one more is named, as it takes no more room
+
+
 def test_flattery_is_told() -> None:
     assert "so it flatters." in estimate("log_loss", 0.0993, 0.1021)
     assert "did not flatter this time." in estimate("log_loss", 0.0993, 0.0990)

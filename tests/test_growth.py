@@ -34,12 +34,13 @@ def test_luck_is_not_taken_for_growth() -> None:
     shares = [Growth(1.0, 0.1, error, 5).share for error in (0.0, 0.01, 0.03, 0.08, 0.1)]
     assert shares == sorted(shares) and shares[0] == pytest.approx(1 - 0.6 * 0.08) and 0.985 < shares[3] < 1
     assert Growth(1.0, 5.0, 0.0, 5).share == 0.5  # never more than half
+    assert Growth(1.0, 0.01, 0.0, 5).share == 1 > Growth(1.0, 0.011, 0.0, 5).share  # and nothing below half a per cent
 
 
 @pytest.mark.parametrize(("name", "role", "value"), [("log_loss", "classifier", 0.4), ("rmse", "regressor", 2.0), ("r2", "regressor", 0.6)])
 def test_scores_follow_the_loss_and_ranges_widen(name: str, role: str, value: float) -> None:
     judge, before = find_score(name, role), Estimate(name, value, value - 0.1, value + 0.1, 0.05, "")
-    by = Growth({"log_loss": 0.4, "rmse": 4.0, "r2": 7.0}[name], 0.05, 0.01, 5)
+    by = Growth({"log_loss": 0.4, "rmse": 4.0, "r2": 7.0}[name], 0.1, 0.01, 5)
     after = grown(before, judge, by)
     expected = {"log_loss": value * by.share, "rmse": np.sqrt(4.0 * by.share), "r2": 1 - (1 - value) * by.share}[name]
     assert after.value == pytest.approx(expected, rel=1e-12) and after.low < after.value < after.high

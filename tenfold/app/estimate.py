@@ -60,8 +60,8 @@ class Estimated:
 
     def _rounds(self) -> str:
         """The estimate is of the procedure: what it took when it was repeated."""
-        picks = self.picks or []
-        taken = ", ".join(f"{count} of {len(picks)} times {short(kind)}" for kind, count in Counter(picks).most_common(3))
+        picks = ["an ensemble" if one.startswith("ensemble of ") else short(one) for one in self.picks or []]
+        taken = ", ".join(f"{count} of {len(picks)} times {kind}" for kind, count in Counter(picks).most_common(3))
         return f"By {self.method}; it took {taken}." if taken else f"By {self.method}."
 
     def _growth(self) -> list[str]:

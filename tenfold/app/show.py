@@ -15,6 +15,7 @@ from tenfold.app.words import AsItIs, clean, counted, figure, metric_name, short
 from tenfold.selection.store import plain
 
 MOST_NOTES = 12
+MEMBERS = 5  # of an ensemble that are named, the heaviest
 Facts = dict[str, Any]
 
 
@@ -164,8 +165,10 @@ class Text(Silent):
     ) -> list[str]:
         lines = ["", f"CHOSEN   {short(model)}"]
         if len(members) > 1:
-            shares = ", ".join(f"{100 * one['weight']:.0f}% {short(one['model'])}" for one in members)
-            lines.append(f"         the weighted mean of {shares}")
+            heaviest = members if len(members) <= MEMBERS + 1 else members[:MEMBERS]
+            shares = [f"{100 * one['weight']:.0f}% {short(one['model'])}" for one in heaviest]
+            rest = [f"{len(members) - len(heaviest)} lighter ones (all in run.json)"] * (len(heaviest) < len(members))
+            lines.append(f"         the weighted mean of {', '.join(shares + rest)}")
         if is_guess or beside is None:
             return lines
         score = "" if worth is None else f" ({metric_name(metric)} {figure(worth, metric)} on new rows)"

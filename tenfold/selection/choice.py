@@ -129,8 +129,8 @@ def _ensemble(settings: list[Setting], held: HeldOut, rows: Array, usefulness: A
             members.append(int(c))
     mix = Mix(greedy_weights(held, members, rows))
     gap, error = held.behind(mix.outputs(held, rows), held.said(leader, rows), rows)
-    taken = mix if gap > BETTER * error else Mix({leader: 1.0})
-    return Mix(hedged_weights(held, members, rows, taken.weights)) if is_hedged(held, members) else taken
+    best = mix if gap > BETTER * error else Mix({leader: 1.0})
+    return Mix(hedged_weights(held, members, rows, best.weights)) if is_hedged(held, members) else best
 
 
 def _gap(held: HeldOut, rows: Array, first: Array, c: int) -> tuple[float, float]:

@@ -29,7 +29,7 @@ from tenfold.selection.race import Race
 from tenfold.selection.settings import PREFERENCES
 
 FORM = 0.2  # of a gain: how far the form of the curve may be another one
-MOST = 0.5  # of a loss, that may be taken off
+LEAST, MOST = 0.005, 0.5  # of a loss, that may be taken off: less is not worth the words
 PAIR = (0, 1)  # folds that are left out together, where the choice is not nested
 SCORES = ("rmse", "r2")  # that are no mean over rows, but follow from one
 
@@ -48,7 +48,8 @@ class Growth:
         """The loss of the model of all rows, as a share of that of the models of folds."""
         if self.gain <= self.unsure or self.loss <= 0:
             return 1.0
-        return max(1 - self._part * (self.gain - self.unsure) / self.loss, 1 - MOST)
+        less = self._part * (self.gain - self.unsure) / self.loss
+        return 1.0 if less < LEAST else max(1 - less, 1 - MOST)
 
     @property
     def spread(self) -> float:
