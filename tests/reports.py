@@ -42,7 +42,10 @@ def record_of(classes: bool, text: str = "", columns: int = 6) -> dict[str, Any]
             for j, name in enumerate(names)
         ],
         chosen=f"an ensemble{text}", tied=[f"forest{text}"], signal=True,
-        members=[dict(model=f"forest{text}", weight=0.7), dict(model=f"ridge{text}", weight=0.3)],
+        members=[
+            dict(model=f"forest{text}", family=f"forest{text}", weight=0.7),
+            dict(model=f"ridge{text}, penalty 1", family=f"ridge{text}", weight=0.3),
+        ],
         simple=dict(model=f"ridge{text}", estimate={metric: estimate(metric, value)}),
         board=[place("forest", value, "best", 2), place("ridge", 1.05 * value, "as good", 1), place("tree", 1.2 * value, "worse", 3),
                place("guess", base, "baseline", 0)],
@@ -58,6 +61,14 @@ def record_of(classes: bool, text: str = "", columns: int = 6) -> dict[str, Any]
         reach=None if classes else 7.0, reaches=None if classes else [[5.0, 20.0], [4.0, 9.0]],
         warnings={f"ridge{text}": f"slow {text}"}, failures={f"svm{text}": f"failed {text}"}, notes=[f"3 rows without a target {text}"],
         suspects=[[f"x0{text}", f"AUC 0.99 {text}"]], copies=3,
+        tried=[
+            *(
+                dict(label=f"ridge{text}, penalty {10.0**k:g}", family=f"ridge{text}", score=value * (1 + 0.01 * k * k), error=0.02 * value,
+                     against="", seconds=0.01)
+                for k in range(-2, 3)
+            ),
+            dict(label=f"forest{text}, power 1.5", family=f"forest{text}", score=value, error=0.02, against="", seconds=0.01),
+        ],
         interrupted=False, folds_sha256="ef" * 32, seconds=dict(total=12.0),
     )  # fmt: skip
 
@@ -84,9 +95,8 @@ def explained_of(classes: bool, text: str = "", columns: int = 6) -> dict[str, A
     number = dict(column=names[0], outputs=outputs, grid=[0.0, 1.0, 2.0], effect=[[-0.2, 0.0, 0.3]], rug=[0.1, 0.5, 1.7])
     levels = dict(column=names[1], outputs=outputs, levels=[f"red{text}", f"blue{text}"], rows=[60, 40], effect=[[-0.1, 0.2]])
     return dict(
-        rows=400, columns=dict(
+        rows=400, missing=dict.fromkeys(names, 3), columns=dict(
             names=names,
-            missing=[3] * columns,
             strengths=[0.99, *[0.6] * (columns - 1)],
         ), strength_is="AUC" if classes else "R²",
         importance=[dict(column=name, fall=0.3 - 0.04 * j, low=0.2 - 0.05 * j, high=0.4) for j, name in enumerate(names[:6])],
@@ -101,9 +111,36 @@ def explained_of(classes: bool, text: str = "", columns: int = 6) -> dict[str, A
             worse=[dict(column=names[2], group=f"red{text}", rows=30, loss=0.9, p=1e-5)],
         ),
         residuals=[] if classes else [dict(column=names[0], x=[0.0, 1.0], low=[-3.0, -3.0], middle=[0.0, 0.1], high=[3.0, 3.0])],
+        sizes=[dict(rows=10 * 2**k, score=0.8 - 0.1 * k, low=0.7 - 0.1 * k, high=0.9 - 0.1 * k) for k in range(4)],
+        inside=dict(
+            kind="linear", learner=f"Ridge({text})", weight=0.7, total=9, used=6, scaled=True, classes=[f"c1{text}"] if classes else [],
+            terms=[dict(name=names[0], values=[1.5]), dict(name=names[1], values=[-0.5])],
+        ),
+        inside_simple=dict(kind="tree", learner=f"Tree({text})", weight=1.0, leaves=2, text=f"|--- x0{text} <= 1\n|--- x0{text} > 1"),
+        order=dict(
+            groups=[names[0]], time=[names[1]],
+            drift=dict(rows=100, of=6, changed=9, columns=[dict(column=names[2], size="strong", how=f"'a{text}' 3%, was 9%", target=True)]),
+        ),
+        first_seen=[dict(column=names[1], share=0.02, rows=8, levels=3)],
+        examples=[
+            dict(
+                which="largest", row=7, said=f"c1{text}", value=0.8, what=f"c1{text}", base=0.5, rest=-0.1,
+                columns=[dict(column=names[0], adds=0.4, error=0.01)],
+            )
+        ],
         fair=dict(
             column=f"sex{text}",
             of="log loss",
-            groups=[dict(group=f"f{text}", rows=200, loss=0.4, said=0.3, true=0.31)],
+            mean=0.4,
+            used=True,
+            small=dict(groups=2, rows=9, least=15),
+            more=1,
+            groups=[
+                dict(
+                    group=f"{name}{text}", rows=200, loss=dict(value=0.4, low=0.3, high=0.5), said=0.3, true=0.31,
+                    gap=dict(value=-0.01, low=-0.05, high=0.03), differs=differs,
+                ) | (dict(flagged=0.3, found=0.8, alarms=None) if classes else {})
+                for name, differs in (("f", True), ("m", False))
+            ],
         ) | ({"class": f"c1{text}"} if classes else {}),
     )  # fmt: skip

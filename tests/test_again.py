@@ -17,7 +17,7 @@ import pytest
 from small_portfolio import shrink
 
 import tenfold
-from tenfold.app import select as app_select
+from tenfold.app import select_run
 from tenfold.app.commands import run
 from tenfold.selection import checkpoint, job, refine
 from tenfold.selection import race as race_module
@@ -199,7 +199,7 @@ def test_a_signal_after_saving_does_not_say_that_nothing_was(monkeypatch: pytest
     def stopped(*some: Any) -> Any:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(app_select, "next_commands", stopped)
+    monkeypatch.setattr(select_run, "next_commands", stopped)
     assert run(ARGUMENTS) == 130
     assert capsys.readouterr().err.endswith("tenfold: stopped; the model is saved in t.tenfold/\n") and model("t.tenfold")
 

@@ -91,7 +91,7 @@ def test_demo_reads_as_promised(capsys: pytest.CaptureFixture[str]) -> None:
     for line in re.findall(r"(?:NEXT    | {8}) (tenfold .*?)     ", out):  # the printed commands work as they are
         assert run(line.split()[1:]) == 0
     shown = capsys.readouterr().out
-    assert "chance of Adelie" in shown and "TableModel" in shown and "training rows" in shown
+    assert "chance of Adelie" in shown and "report.html written" in shown and "WHY  " in shown and "bit for bit" in shown
 
 
 def test_predict_writes_a_file(penguins: str, capsys: pytest.CaptureFixture[str]) -> None:
@@ -99,7 +99,7 @@ def test_predict_writes_a_file(penguins: str, capsys: pytest.CaptureFixture[str]
     assert run(["predict", "penguins.tenfold", str(PENGUINS), "--out", "answers.csv"]) == 0
     answers = pl.read_csv("answers.csv")
     assert (
-        answers.columns == ["species", "chance of Adelie", "chance of Chinstrap", "chance of Gentoo"]
+        answers.columns == ["species", "90% set", "chance of Adelie", "chance of Chinstrap", "chance of Gentoo"]
         and answers.height == 344
     )
     assert "344 predictions written to answers.csv" in capsys.readouterr().out
@@ -321,10 +321,19 @@ def test_ctrl_c_saves_what_is_complete(monkeypatch: pytest.MonkeyPatch, capsys: 
 
 
 def test_without_the_extra_one_sentence() -> None:
-    for absent in ("typer", "polars"):
+    for absent in ("typer", "polars", "markupsafe"):
         block = f"import sys; sys.modules[{absent!r}] = None; from tenfold.app.cli import main; main()"
         done = subprocess.run([sys.executable, "-c", block], capture_output=True, text=True, check=False)
         assert done.returncode == 2 and done.stderr.count("\n") == 1 and "pip install 'tenfold[app]'" in done.stderr
+
+
+def test_without_what_makes_pages_one_sentence() -> None:
+    """It is loaded late: the doctor works without it, and says so."""
+    table(x=rng().normal(size=40), y=rng().normal(size=40))
+    arguments = ["tenfold", "cluster", "t.csv", "--clusters", "2"]
+    block = f"import sys; sys.modules['jinja2'] = None; sys.argv = {arguments}; from tenfold.app.cli import main; main()"
+    done = subprocess.run([sys.executable, "-c", block], capture_output=True, text=True, check=False)
+    assert done.returncode == 2 and done.stderr.count("\n") == 1 and "jinja2 and markupsafe: install them with" in done.stderr
 
 
 def test_a_terminal_without_unicode() -> None:
@@ -449,7 +458,7 @@ def test_lines_are_as_wide_as_the_terminal(width: int, events: list[tuple[str, d
             show(event, **facts)
     command = "tenfold predict f " + "x" * 90
     for show in shows:
-        show("saved", folder="f", size="1 KB", rows=False, commands=[f"{command}     predictions"], note=None)
+        show("saved", folder="f", size="1 KB", rows=False, files=[], commands=[f"{command}     predictions"], notes=[])
     whole, narrow = (one.getvalue() for one in out)
     lines = narrow.splitlines()
     assert max(len(line) for line in lines if command not in line) <= width
@@ -520,7 +529,9 @@ def test_inspect_tells_what_a_run_is_worth(penguins: str, capsys: pytest.Capture
         r"\nPREDICTS 'species'   \w+.*\nTRAINED  on penguins.csv, 344 rows\nESTIMATE log loss 0\.\d+, 95% range", out
     )
     record = Path("penguins.tenfold", "run.json")
-    for text in ("{", "[]", '{"made_by": "tenfold select", "data": 3}'):
+    damaged = json.loads(record.read_text())
+    damaged["data"]["rows_used"] = "many"
+    for text in ("{", "[]", '{"made_by": "tenfold select", "data": 3}', json.dumps(damaged)):
         record.write_text(text)
         assert run(["inspect", "penguins.tenfold"]) == 0
         out = capsys.readouterr().out

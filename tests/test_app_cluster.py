@@ -144,6 +144,17 @@ def test_the_groups_of_another_table_stay_unless_replaced(capsys: pytest.Capture
     assert "not a model for tables" in capsys.readouterr().err
 
 
+def test_ctrl_c_after_the_save_names_the_folder(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    shops(n=30).write_csv("shops.csv")
+
+    def stop(*given: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("tenfold.app.cluster.terminal_width", stop)
+    assert run(["cluster", "shops.csv", "--columns", "sales", "--out", "kept"]) == 130
+    assert capsys.readouterr().err == "tenfold: stopped; the model is saved in kept/\n" and Path("kept", "model.tenfold").exists()
+
+
 def test_help_teaches(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["cluster", "-h"]) == 0
     out = capsys.readouterr().out

@@ -195,6 +195,33 @@ def test_a_folder_of_another_table_stays_and_other_commands_refuse_it(capsys: py
     assert "holds no model.tenfold: run tenfold reduce again" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    "option",
+    [
+        "--components 2", "--method pca", "--color district", "--columns area", "--without area", "--save here", "--rows 9", "--seed 0",
+        "--replace",
+    ],
+)  # fmt: skip
+def test_options_that_a_folder_cannot_heed_are_refused(option: str, capsys: pytest.CaptureFixture[str]) -> None:
+    houses(60).write_csv("houses.csv")
+    Path("kept").mkdir()  # refused before it is looked at
+    assert run(["reduce", "kept", "--new", "houses.csv", *option.split()]) == 2
+    assert f"{option.split()[0]} does nothing with a folder that is made already: leave it out, or run tenfold reduce on the table" in (
+        capsys.readouterr().err
+    )
+
+
+def test_ctrl_c_after_the_save_names_the_folder(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    houses(60).write_csv("houses.csv")
+
+    def stop(*given: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("tenfold.app.reduce.new_scores", stop)
+    assert run(["reduce", "houses.csv", "--new", "houses.csv", "--quiet"]) == 130
+    assert capsys.readouterr().err == "tenfold: stopped; the model is saved in houses-axes.tenfold/\n"
+
+
 def test_ctrl_c_leaves_nothing(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     houses(60).write_csv("houses.csv")
     assert run(["reduce", "houses.csv", "--quiet"]) == 0

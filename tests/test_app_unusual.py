@@ -164,6 +164,50 @@ def test_a_folder_of_another_table_stays_and_other_commands_refuse_it(capsys: py
     assert "is not as tenfold unusual wrote it" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    "option", ["--rate 0.01", "--columns weight", "--without weight", "--rows 50", "--save here", "--replace", "--seed 0"]
+)
+def test_options_that_a_folder_cannot_heed_are_refused(option: str, capsys: pytest.CaptureFixture[str]) -> None:
+    parcels(100).write_csv("parcels.csv")
+    Path("kept").mkdir()  # refused before it is looked at
+    assert run(["unusual", "kept", "--new", "parcels.csv", "--top", "3", *option.split()]) == 2
+    assert capsys.readouterr().err == (
+        f"tenfold: {option.split()[0]} does nothing with a folder that is made already: leave it out, or run tenfold unusual on the "
+        "table again with it\n"
+    )
+
+
+def test_the_seed_of_a_folder_is_told_and_ctrl_c_after_the_save_names_it(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    parcels(100).write_csv("parcels.csv")
+    given = ["--columns", "volume,weight", "--seed", "7", "--save", "kept"]
+    assert run(["unusual", "parcels.csv", *given, "--quiet"]) == 0
+    assert run(["unusual", "kept", "--new", "parcels.csv"]) == 0
+    assert "seed 7\n" in capsys.readouterr().out
+
+    def stop(*given: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("tenfold.app.unusual.judge_file", stop)
+    assert run(["unusual", "parcels.csv", *given, "--new", "parcels.csv"]) == 130
+    assert capsys.readouterr().err == "tenfold: stopped; the model is saved in kept/\n"
+    assert run(["unusual", "kept", "--new", "parcels.csv"]) == 130
+    assert capsys.readouterr().err == "tenfold: stopped; nothing was written\n"
+
+
+def test_a_folder_that_cannot_be_written_is_refused_before_any_work(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    parcels(100).write_csv("parcels.csv")
+    Path("readonly").mkdir()
+    monkeypatch.setattr("os.access", lambda path, mode: Path(path).name != "readonly")
+    for command, option in (("unusual", "--save"), ("reduce", "--save"), ("cluster", "--out")):
+        monkeypatch.setattr(f"tenfold.app.{command}_run.read_sample", None)
+        assert run([command, "parcels.csv", option, "readonly/kept"]) == 3
+        assert capsys.readouterr().err == f"tenfold: the folder readonly cannot be written: choose another one with {option}\n"
+
+
 def test_exchanged_cells_are_those_of_other_rows() -> None:
     rows = np.arange(30.0).reshape(10, 3)
     found = exchanged(rows, [np.array([0]), np.array([1, 2])], np.random.default_rng(0))

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pandas
 import polars
+import pytest
 from conftest import small
 from hypothesis import given
 from hypothesis import strategies as st
@@ -81,6 +82,34 @@ def test_strings_in_numbers(case: Case, text: str, container: str) -> None:
     judge(case, verdict, but=READS)
 
 
+TEXT_COLUMNS = [  # texts, where, and what to do
+    (["1", "2", "n/a"], "row 2: 'n/a'", "make this cell a number or a missing value, or code the column as numbers first, with One"),
+    ([None, "1.5", "x"], "row 2: 'x'", "make this cell a number"),
+    (["x", "y", "z"], "row 0: 'x'", "code it as numbers first, with OneHotEncoder for example"),
+    ([None, "2024-05-01", "2024-05-02"], "row 1: '2024-05-01'", "code it as numbers first, with Prepare or DateParts for example"),
+]
+
+
+@pytest.mark.parametrize("texts, where, remedy", TEXT_COLUMNS)
+@pytest.mark.parametrize("container", [pandas.DataFrame, polars.DataFrame])
+def test_the_text_that_is_no_number_is_named(container: Any, texts: list[str | None], where: str, remedy: str) -> None:
+    with pytest.raises(tenfold.BadInput) as caught:
+        tenfold.Ridge().fit(container({"c": texts}), [1.0, 2.0, 3.0])
+    assert f"column 'c' holds String ({where}): {remedy}" in str(caught.value)
+
+
+def test_numbers_stored_as_text() -> None:
+    for gap in (None, np.nan, pandas.NA):
+        for kind in (object, "string", "str"):
+            column = pandas.Series(["1", gap, "2.5"], dtype=kind)
+            scaled = tenfold.StandardScaler().fit_transform(column.to_frame("c"))
+            np.testing.assert_array_equal(scaled[:, 0], [-1, np.nan, 1])
+    texts = {"c": ["1", "2"]}
+    for frame in (pandas.DataFrame(texts, dtype="category"), polars.DataFrame(texts, schema={"c": polars.Categorical})):
+        with pytest.raises(tenfold.BadInput, match=r"Categorical \(row 0: '1'\): these are numbers stored as text"):
+            tenfold.Ridge().fit(frame, [1.0, 2.0])
+
+
 @many
 @given(cases, st.sampled_from(["", "n/a", "two", None]))
 def test_strings_in_a_real_target(case: Case, text: str | None) -> None:
@@ -151,6 +180,30 @@ def test_labels_of_mixed_type(case: Case, kinds: list[Any]) -> None:
     if {type(kind) for kind in kinds[:2]} <= {int, float, bool}:
         return
     judge(case, must_say("y", "row"), learning("label"))
+
+
+MISSING: dict[str, Any] = {
+    "pandas": lambda texts: pandas.Series(texts),
+    "pandas objects": lambda texts: pandas.Series(texts, dtype=object),
+    "pandas string": lambda texts: pandas.Series(texts, dtype="string"),
+    "pandas category": lambda texts: pandas.Series(texts, dtype="category"),
+    "polars": lambda texts: polars.Series(texts),
+    "list": lambda texts: texts,
+    "list with NaN": lambda texts: [np.nan if one is None else one for one in texts],
+    "objects with NaT": lambda texts: np.array([pandas.NaT if one is None else one for one in texts], dtype=object),
+    "whole numbers": lambda texts: np.array([None if one is None else len(one) for one in texts], dtype=object),
+}
+
+
+@pytest.mark.parametrize("container", MISSING)
+@pytest.mark.parametrize("known", [False, True])
+def test_a_missing_label_is_not_one_of_another_type(container: str, known: bool) -> None:
+    X, y = np.arange(5.0).reshape(-1, 1), MISSING[container](["a", "bb", None, "bb", "a"])
+    with pytest.raises(tenfold.BadInput, match=r"^Input y contains NaN in row 2: drop the rows without a label first$"):
+        if known:
+            tenfold.GaussianNB().partial_fit(X, y, classes=[1, 2] if container == "whole numbers" else ["a", "bb"])
+        else:
+            tenfold.GaussianNB().fit(X, y)
 
 
 # --- whole numbers (the largest are tried by test_bad_input, in a process of their own) ------------------------

@@ -225,6 +225,26 @@ def test_marked_columns_of_numbers() -> None:
         Recall(categorical_features=[0]).fit([[1.0], [np.inf], [2.0]], [1.0, 2.0, 3.0], [1.0, 1.0, 0.0])
 
 
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+@pytest.mark.parametrize("kind", [pl.Int64, pl.UInt64, pl.UInt8])
+def test_marked_columns_of_whole_numbers_in_files(kind: Any, suffix: str, tmp_path: Path) -> None:
+    table = pl.DataFrame({"zip": pl.Series([30, 10, 20, 10], dtype=kind), "x": [1.0, 2.0, 3.0, 4.0]})
+    new = pl.DataFrame({"zip": pl.Series([20, 7, 30], dtype=kind), "x": [1.0, 2.0, 3.0]})
+    getattr(new, f"write_{suffix}")(tmp_path / f"new.{suffix}")
+    model = Recall(categorical_features=["zip"]).fit(table, np.arange(4.0))
+    assert model.categories_[0].dtype == np.int64
+    np.testing.assert_array_equal(model.predict(str(tmp_path / f"new.{suffix}")), model.predict(new))
+    np.testing.assert_array_equal(model.predict(new)[:, 0], [1, NAN, 2])
+
+
+def test_learning_on_from_a_file_with_whole_numbers(tmp_path: Path) -> None:
+    rows, y = pd.DataFrame({"zip": pd.Categorical([30, 10, 20, 10, 30, 20])}), ["a", "b", "a", "b", "b", "a"]
+    rows.assign(y=y).to_csv(tmp_path / "more.csv", index=False)
+    first, second = (tenfold.MixedNB().partial_fit(rows, y, classes=["a", "b"]) for _ in range(2))
+    first.partial_fit(tmp_path / "more.csv", "y")
+    np.testing.assert_array_equal(first.predict_proba(rows), second.partial_fit(rows, y).predict_proba(rows))
+
+
 @pytest.mark.parametrize(
     "marks, words",
     [

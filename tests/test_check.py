@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import re
 from html.parser import HTMLParser
 from pathlib import Path
@@ -77,7 +79,11 @@ class _Tags(HTMLParser):
             assert self.open.pop() == tag
 
 
-def test_the_page(capsys: pytest.CaptureFixture[str]) -> None:
+def no_space(number: int) -> None:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def test_the_page(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["check", str(PENGUINS), "--html", "p.html"]) in (0, 1)
     assert "page written to p.html" in capsys.readouterr().out
     page = Path("p.html").read_text(encoding="utf-8")
@@ -85,6 +91,14 @@ def test_the_page(capsys: pytest.CaptureFixture[str]) -> None:
     seen.feed(page)
     assert not seen.bad and not seen.open and seen.tags.count("svg") >= 5 and "script" not in seen.tags and "http://" not in page
     assert run(["check", str(PENGUINS), "--html", "no/where.html"]) == 2 and "cannot be written" in capsys.readouterr().err
+    with monkeypatch.context() as full:
+        full.setattr(os, "fsync", no_space)
+        assert run(["check", str(PENGUINS), "--html", "p.html"]) == 2
+    err = capsys.readouterr().err
+    assert err == "tenfold: --html p.html: cannot be written (No space left on device): free some space or choose another folder; " + (
+        "what was there is untouched\n"
+    )
+    assert Path("p.html").read_text(encoding="utf-8") == page and len(list(Path().iterdir())) == 1
     clean_file()
     before = Path("t.csv").read_bytes()
     assert run(["check", "t.csv", "--html", "t.csv"]) == 2 and Path("t.csv").read_bytes() == before

@@ -24,7 +24,7 @@ from tenfold.selection.blend import BlendClassifier, BlendRegressor, Indicators
 from tenfold.selection.board import place_facts
 from tenfold.selection.candidates import Family, settings_of
 from tenfold.selection.choice import Mix, choose
-from tenfold.selection.ensemble import HEDGE, greedy_weights, hedged_weights
+from tenfold.selection.ensemble import HEDGE, greedy_weights, hedged_weights, is_hedged
 from tenfold.selection.estimate import reaches_of
 from tenfold.selection.fits import Fits
 from tenfold.selection.floor import floor_of, floored
@@ -278,6 +278,16 @@ def test_half_of_the_weight_is_hedged_among_what_samples_of_the_rows_take() -> N
     assert hedged_weights(again, range(3), np.arange(900), {0: 1.0}) == pytest.approx(found)
 
 
+def test_long_tables_are_not_hedged_however_few_units_they_have() -> None:
+    """A thousand rows are the limit, in spans of time and in few groups too; what stands there once for each division counts once."""
+    short, long = three_classes(1000), three_classes(1001)
+    for units in (None, np.arange(1001) % 12):
+        few = None if units is None else units[:1000]
+        assert is_hedged(replace(short, units=few), range(3)) and not is_hedged(replace(long, units=units), range(3))
+    third = replace(three_classes(999), divisions=3)
+    assert is_hedged(third, range(3)) and is_hedged(replace(three_classes(1200), divisions=3, units=np.arange(1200) % 10), range(3))
+
+
 def test_who_was_sure_and_lucky_does_not_get_all_of_the_weight() -> None:
     """80 rows, on which a model that knows no doubt is right: the next error would cost all that it has gained."""
     y, rng = np.arange(80) % 2, np.random.default_rng(0)
@@ -506,7 +516,7 @@ def test_what_learners_say_names_columns_and_classes() -> None:
     y = np.repeat(["no", "yes"], n // 2)
     frame = pl.DataFrame({"kind": np.repeat(["a", "b"], n // 2), "x": np.arange(n) % 7 + np.arange(n) / n, "y": y})
     told: dict[str, Any] = {}
-    tenfold.select(frame, "y", folds=3, listen=lambda event, **facts: told.setdefault(event, facts))
+    tenfold.select(frame, "y", folds=3, keep=["kind"], listen=lambda event, **facts: told.setdefault(event, facts))
     notes = " ".join(told["board"]["notes"].values())
     assert "'kind=b'" in notes and "class no" in notes
     assert told["plan"]["width"] == told["plan"]["uncoded"] == 2

@@ -14,6 +14,7 @@ import pytest
 from scipy import stats
 from sklearn.linear_model import LinearRegression as TheirLeastSquares
 from sklearn.metrics import log_loss, roc_auc_score
+from small_portfolio import shrink
 
 from tenfold.app.commands import app, run
 from tenfold.core.errors import BadInput
@@ -232,6 +233,57 @@ def test_against_predictions_of_somebody_else(capsys: Captured) -> None:
     ):
         frame.write_csv("theirs.csv")
         assert run(["compare", "a", "theirs.csv"]) == 3 and says in capsys.readouterr().err
+
+
+def test_weights_and_groups_of_rows_count(capsys: Captured) -> None:
+    """Rows of a group err alike: a difference of four groups is no certain one, however many rows they have."""
+    rng = np.random.default_rng(4)
+    y, group, weight = rng.normal(size=200), np.arange(200) % 4, rng.uniform(0.1, 3.0, 200)
+    said = [y + np.array([0.5, 0.4, 0.9, 0.2])[group], y + np.array([0.8, 0.3, 1.0, 0.7])[group]]
+    for folder, output in zip("ab", said, strict=True):
+        make_run(folder, y, output)
+    plain = difference(contender(Path("a")), contender(Path("b")), SCORES["mse"])
+    for folder in "ab":
+        frame = pl.read_parquet(f"{folder}/held_out.parquet").with_columns(weight=pl.Series(weight), unit=pl.Series(group))
+        frame.write_parquet(f"{folder}/held_out.parquet")
+    found = difference(contender(Path("a")), contender(Path("b")), SCORES["mse"])
+    gap = (y - said[1]) ** 2 - (y - said[0]) ** 2
+    assert found.value == pytest.approx(np.average(gap, weights=weight), rel=1e-9)
+    assert found.second == pytest.approx(np.average((y - said[1]) ** 2, weights=weight), rel=1e-9)
+    assert plain.p_value < 1e-6 < 0.05 < found.p_value
+    pl.DataFrame({"prediction": said[1]}).write_csv("theirs.csv")
+    assert run(["compare", "a", "theirs.csv", "--metric", "mse", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)[0]["value"] == pytest.approx(found.value, rel=1e-9)  # of a file by those of the run
+    pl.read_parquet("b/held_out.parquet").with_columns(weight=pl.lit("much")).write_parquet("b/held_out.parquet")
+    assert run(["compare", "a", "b"]) == 3 and "has a column 'weight' that is not one of numbers" in capsys.readouterr().err
+
+
+def test_areas_under_the_curve_are_of_rows_of_one_model() -> None:
+    """Models of two folds that say the same on other scales are as good: each ranks its own rows."""
+    rng = np.random.default_rng(5)
+    y, fold = rng.integers(0, 2, 100), np.arange(100) % 5
+    score = 1.5 * y + rng.normal(size=100)
+    for folder, shift in (("a", 0.0), ("b", 2.0)):
+        p = 1 / (1 + np.exp(-(score + shift * fold)))
+        make_run(folder, y.astype(str), np.column_stack([1 - p, p]), ["0", "1"])
+    found = difference(contender(Path("a")), contender(Path("b")), SCORES["roc_auc"])
+    assert found.value == 0 and found.first == found.second > 0.8 and found.verdict == "as good"
+
+
+def test_a_run_keeps_the_weights_and_groups_of_its_rows(monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:
+    shrink(monkeypatch, 3, (3,))
+    rng = np.random.default_rng(6)
+    x, group = rng.normal(size=120), np.arange(120) % 15
+    frame = pl.DataFrame(dict(x=x, g=group, w=rng.uniform(0.5, 2.0, 120), y=x + rng.normal(size=120)))
+    frame.write_csv("t.csv")
+    for name, more in (("a", ["--prefer", "simple"]), ("b", ["--prefer", "fast"])):
+        asked = ["--groups", "g", "--weights", "w", "--effort", "quick", "--folds", "3", "--out", name, *more]
+        assert run(["select", "t.csv", "--target", "y", *asked]) == 0
+    kept = pl.read_parquet("a/held_out.parquet")
+    row, w = kept["row"].to_numpy(), frame["w"].to_numpy()
+    np.testing.assert_allclose(kept["weight"].to_numpy(), w[row] / w.mean(), rtol=1e-12)
+    assert len(np.unique(kept["unit"])) == 15 and (np.unique(kept["unit"].to_numpy() * 15 + group[row]).size == 15)
+    assert run(["compare", "a", "b"]) == 0 and run(["report", "a"]) == 0
 
 
 def test_what_cannot_be_compared(capsys: Captured) -> None:

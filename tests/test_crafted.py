@@ -15,6 +15,7 @@ from crafted import Crafted, Edit, edits
 from golden.make import HERE, rows_for, table
 
 import tenfold
+from tenfold.app.commands import run
 from tenfold.core.errors import BadFile, TenfoldError
 from tenfold.evaluate import attributions
 
@@ -230,6 +231,25 @@ def test_texts_must_be_texts(tmp_path: Path) -> None:
     file = saved(tenfold.StandardScaler().fit(frame), tmp_path)
     with pytest.raises(BadFile, match="where there must be texts"):
         loaded(file, lambda file: put(file, feature_names_in_=np.zeros(3)), tmp_path)
+
+
+@pytest.mark.parametrize("names", [np.arange(3.0), np.array([["a", "b", "c"]]), "abc", 3, ["a", "b", "c"], {"map": []}])
+def test_column_names_are_texts_to_inspect_too(names: Any, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    import pandas
+
+    file = saved(tenfold.StandardScaler().fit(pandas.DataFrame(table()[0], columns=["a", "b", "c"])), tmp_path)
+    record = dict(file.model["fitted"]["feature_names_in_"])
+
+    def edit(file: Crafted) -> None:
+        if isinstance(names, np.ndarray):
+            file.arrays[record["array"]] = names
+            record.pop("texts") if names.dtype.kind == "f" else None
+        file.model["fitted"]["feature_names_in_"] = record if isinstance(names, np.ndarray) else names
+
+    path = written(file, edit, tmp_path)
+    with pytest.raises(BadFile, match="feature_names_in_ is not text"):
+        tenfold.inspect(path)
+    assert run(["inspect", str(path)]) == 3 and "feature_names_in_ is not text" in capsys.readouterr().err
 
 
 def test_counts_and_weights_are_those_of_what_is_there(tmp_path: Path) -> None:

@@ -29,12 +29,14 @@ from tenfold.selection.candidates import Family
 from tenfold.selection.choice import Mix, choose
 from tenfold.selection.costs import cheapest, checked_cost, cost_matrix, cost_score, positive_class
 from tenfold.selection.decision import at_best, best_weights, decided, of_class, rule_for, threshold_of, weight_costs
+from tenfold.selection.decisions import Decisions
 from tenfold.selection.folds import make_folds
 from tenfold.selection.guess import FrequencyGuess
 from tenfold.selection.race import Race
 from tenfold.selection.rows import Rows
 from tenfold.selection.settings import Settings
 from tenfold.selection.store import open_run, plain
+from tenfold.table.task import Task
 
 DECIDED = [one for one in SCORES.values() if one.of_counts is not None]
 
@@ -159,6 +161,20 @@ def test_a_score_of_the_first_class(monkeypatch: pytest.MonkeyPatch) -> None:
     best = turned.of(truth, at_best(turned, truth, scores), None)
     assert best == pytest.approx(max(metrics.f1_score(truth, chance < t, pos_label=0) for t in np.append(chance, 2.0)))
     assert of_class(SCORES["roc_auc"], 0) is SCORES["roc_auc"] and of_class(SCORES["f1"], 1) is SCORES["f1"]
+
+
+def test_of_several_classes_none_is_the_positive_one() -> None:
+    rng = np.random.default_rng(1)
+    code = np.arange(150) % 3
+    X = rng.normal(size=(150, 2)) + code[:, None]
+    task = Task("classes", "y", np.array(["a", "b", "c"])[code], np.arange(150), None, [])
+    assert Decisions.of(task).judge(SCORES["average_precision"]) is SCORES["average_precision"]
+    found = tenfold.select(pl.DataFrame(X, schema=["u", "v"]), task.y, metric="average_precision", effort="quick", folds=3)
+    held = found.held_out
+    assert found.signal and found.estimate is not None and held is not None
+    chances = held.select(pl.col("^chance of .*$")).to_numpy()
+    theirs = metrics.average_precision_score(np.eye(3)[code[held["row"].to_numpy()]], chances)
+    assert found.estimate.value == pytest.approx(theirs, rel=1e-6)
 
 
 # --- costs ----------------------------------------------------------------------------------------------
@@ -315,7 +331,7 @@ def test_costs_recover_the_decisions_of_the_law(tmp_path: Path, monkeypatch: pyt
     frame_of(X_new, y_new).write_csv(tmp_path / "new.csv")
     assert run(["predict", str(tmp_path / "run"), str(tmp_path / "new.csv"), "--out", str(tmp_path / "out.csv")]) == 0
     written = pl.read_csv(tmp_path / "out.csv")
-    assert written.columns == ["y", "chance of no", "chance of yes"] and written["y"].to_list() == said.tolist()
+    assert written.columns == ["y", "90% set", "chance of no", "chance of yes"] and written["y"].to_list() == said.tolist()
     other = ["predict", str(tmp_path / "run"), str(tmp_path / "new.csv"), "--out", str(tmp_path / "out.csv"), "--cost"]
     assert run([*other, "FN:3"]) == 0  # a false alarm costs 1
     written = pl.read_csv(tmp_path / "out.csv")
@@ -323,6 +339,36 @@ def test_costs_recover_the_decisions_of_the_law(tmp_path: Path, monkeypatch: pyt
     assert run([*other, "FN:x"]) == 2
     page = page_of(json.loads(json.dumps(plain(found.record))), found.held_out)
     assert "least expected cost, as saved" in page and "is predicted from a chance of 4.8% on" in page
+
+
+def test_the_positive_class_of_a_fit_is_the_rarer_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Also where it is the first by name: FP and FN, F1 and what `estimate` says of it are those of `select`."""
+    monkeypatch.chdir(tmp_path)
+    X, _, y = table(400, 8)
+    frame_of(X, ~y).write_csv("t.csv")  # "no" is what happens rarely
+    fit = ["fit", "t.csv", "--target", "y", "--model", "LogisticRegression", "--metric", "f1", "--folds", "3", "--quiet"]
+    assert run(fit) == 0
+    record, held = json.loads(Path("t.tenfold/run.json").read_text()), pl.read_parquet("t.tenfold/held_out.parquet")
+    assert record["settings"]["positive"] == "no"
+    said = np.where(held["chance of no"] > 0.5, "no", "yes")
+    assert record["estimate"]["f1"]["value"] == pytest.approx(metrics.f1_score(held["truth"], said, pos_label="no"))
+    capsys.readouterr()
+    assert run(["estimate", "t.tenfold", "t.csv", "--json"]) == 0
+    same = metrics.f1_score(frame_of(X, ~y)["y"], open_run(Path("t.tenfold")).predict(frame_of(X, ~y)), pos_label="no")
+    assert f"{same:.12g}"[:10] in capsys.readouterr().out
+    asked = ["predict", "t.tenfold", "t.csv", "--out", "out.csv", "--cost", "FP:1,FN:20"]
+    assert run(asked) == 0
+    written = pl.read_csv("out.csv")
+    np.testing.assert_array_equal((written["y"] == "no").to_numpy(), (written["chance of no"] > 1 / 21).to_numpy())
+    del record["settings"]["positive"]  # as an earlier version wrote it
+    Path("t.tenfold/run.json").write_text(json.dumps(record))
+    capsys.readouterr()
+    assert run(asked) == 2
+    assert "which of 'no' and 'yes' is the positive class is not known of this run" in capsys.readouterr().err
+    assert run([*asked[:-1], "no>yes:20,yes>no:1"]) == 0  # where the errors are named it does not matter
+    assert pl.read_csv("out.csv").equals(written)
 
 
 def test_a_threshold_for_f1_is_chosen_saved_and_told(

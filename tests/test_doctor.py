@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import errno
 import json
+import os
 import re
 import subprocess
 import sys
@@ -69,6 +71,19 @@ def test_a_table_that_is_included(capsys: Captured) -> None:
     assert "tenfold select penguins.csv --target species" in capsys.readouterr().out
     assert run(["data", "penguins"]) == 3 and "exists already" in capsys.readouterr().err
     assert run(["data", "iris"]) == 2 and "there are penguins" in capsys.readouterr().err
+
+
+def test_a_table_is_written_whole_or_not_at_all(monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:
+    with monkeypatch.context() as full:
+        full.setattr(os, "fsync", no_space)
+        assert run(["data", "penguins"]) == 3
+        assert "penguins.csv: cannot be written (No space left on device): free some space" in capsys.readouterr().err
+        assert not list(Path().iterdir())
+    assert run(["data", "penguins"]) == 0
+
+
+def no_space(number: int) -> None:
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 def test_the_doctor_finds_all_in_order() -> None:

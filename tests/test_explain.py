@@ -156,6 +156,32 @@ def test_a_column_and_all_columns(capsys: Captured) -> None:
     assert lines[2].split()[0] == "x" and lines[3].split()[0] == "c"
 
 
+def test_without_a_file_it_is_the_table_of_the_run(capsys: Captured, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = table()
+    assert run(["fit", file, "--target", "y", "--model", "GaussianNB", "--folds", "3", "--quiet"]) == 0
+    capsys.readouterr()
+    for asked in (["--row", "7"], ["--column", "x", "--class", "no"], []):
+        assert run(["explain", "t.tenfold", file, *asked]) == 0
+        named = capsys.readouterr()
+        assert run(["explain", "t.tenfold", *asked]) == 0 and capsys.readouterr() == named and not named.err
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    assert run(["explain", "../t.tenfold", "--row", "7"]) == 0  # beside the folder
+    capsys.readouterr()
+    with open("../t.csv", "a") as text:
+        text.write("0.5,0.1,red,yes\n")
+    assert run(["explain", "../t.tenfold", "--row", "7"]) == 0
+    assert capsys.readouterr().err == "tenfold: t.csv has changed since the run was made: its rows may be others\n"
+    Path("../t.csv").unlink()
+    assert run(["explain", "../t.tenfold", "--row", "7"]) == 3
+    assert "there is no t.csv here, which the run was made from: name it, as in tenfold explain ../t.tenfold path/to/t.csv" in (
+        capsys.readouterr().err
+    )
+    Path("../t.tenfold/run.json").unlink()
+    assert run(["explain", "../t.tenfold"]) == 3
+    assert "../t.tenfold does not say which table it was made from: name it" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
@@ -166,7 +192,8 @@ def test_a_column_and_all_columns(capsys: Captured) -> None:
         (["--set", "x=1"], "name it with --row"),
         (["--row", "1", "--set", "x"], "give COLUMN=VALUE"),
         (["--row", "1", "--set", "y=1"], "does not use this column"),
-        (["--row", "1", "--class", "maybe"], "the classes are no, yes"),
+        (["--row", "1", "--class", "maybe"], "there is no class 'maybe': the classes are no, yes"),
+        (["--class", "yes"], "--class says what is explained of a row or along a column"),
     ],
 )
 def test_explain_refuses_in_one_sentence(arguments: list[str], says: str, capsys: Captured) -> None:

@@ -11,11 +11,13 @@ from sklearn.metrics import roc_auc_score
 import tenfold
 from tenfold.core.data import Array
 from tenfold.prepare.coder import TableCoder
+from tenfold.score.registry import SCORES
 from tenfold.selection.alone import order_of, single_strengths
 from tenfold.selection.explained import explained
 from tenfold.selection.model import TableModel
-from tenfold.selection.slices import RATE, groups_of, slices_of
+from tenfold.selection.slices import RATE, by_column, groups_of, slices_of
 from tenfold.selection.store import plain
+from tenfold.selection.unseen import Unseen
 
 
 def table(n: int = 800, seed: int = 0) -> pl.DataFrame:
@@ -67,16 +69,41 @@ def test_groups_where_it_fails_are_found_and_no_others() -> None:
     y = frame["a"].to_numpy() + rng.normal(size=2000) * np.where(frame["colour"].to_numpy() == "red", 3.0, 0.5)
     model = fitted(frame, y, tenfold.LinearRegression())
     held = pl.DataFrame(dict(row=np.arange(2000), fold=np.arange(2000) % 5, truth=y, prediction=frame["a"]))
-    facts = explained(model, frame, y, held, fair="colour")
+    facts = explained(model, frame, y, held, by=frame["colour"])
     worse = facts["slices"]["worse"]
     assert [(one["column"], one["group"]) for one in worse] == [("colour", "red")]
     assert worse[0]["rows"] == (frame["colour"] == "red").sum() and worse[0]["loss"] == pytest.approx(9, rel=0.15)
     by_group = {one["group"]: one for one in facts["fair"]["groups"]}
-    assert set(by_group) == {"red", "blue", "green"} and by_group["red"]["loss"] == pytest.approx(worse[0]["loss"])
+    assert set(by_group) == {"red", "blue", "green"} and by_group["red"]["loss"]["value"] == pytest.approx(worse[0]["loss"])
+    assert all(one["differs"] for one in by_group.values()) and facts["fair"]["used"] is True
     some = facts["residuals"][0]
     assert some["column"] == "a" and np.abs(some["middle"]).max() < 0.6
     later = held.with_columns(row=held["row"] * 2)  # of a table from which every second row was left out
     assert explained(model, frame, y, later, rows=np.arange(2000) * 2)["slices"] == facts["slices"]
+
+
+def test_groups_of_a_named_column() -> None:
+    """Means with Student's ranges, calibration of the positive class, what is decided; small groups are counted, numbers cut in fifths."""
+    rng, n = np.random.default_rng(8), 900
+    sex = np.where(np.arange(n) < 500, "f", np.where(np.arange(n) < 890, "m", "x"))
+    chance = rng.uniform(0.1, 0.9, n)
+    truth = rng.random(n) < np.where(sex == "m", np.clip(chance - 0.2, 0, 1), chance)  # men are overrated by 20 points
+    held = Unseen(np.arange(n), np.arange(n) % 5, (~truth).astype(int), ["no", "yes"][::-1], np.column_stack([chance, 1 - chance]))
+    losses = held.losses(SCORES["log_loss"])
+    codes, levels = np.searchsorted(["f", "m", "x"], sex).astype(float), np.array(["f", "m", "x"], dtype=object)
+    found = by_column(codes, levels, held, losses, "yes")
+    f, m = found["groups"]
+    assert (f["group"], f["rows"], m["group"], m["rows"], found["class"]) == ("f", 500, "m", 390, "yes")
+    assert found["small"] == dict(groups=1, rows=10, least=15) and found["more"] == 0
+    assert f["gap"]["low"] < 0 < f["gap"]["high"] and 0.1 < m["gap"]["low"] < m["gap"]["value"] < 0.25
+    some = losses[sex == "m"]
+    wanted = stats.t.interval(0.95, len(some) - 1, some.mean(), stats.sem(some))
+    assert (m["loss"]["low"], m["loss"]["high"]) == pytest.approx(wanted) and m["said"] - m["true"] == pytest.approx(m["gap"]["value"])
+    is_yes, said = truth[sex == "f"], chance[sex == "f"] > 0.5
+    assert f["flagged"] == said.mean() and f["found"] == said[is_yes].mean() and f["alarms"] == said[~is_yes].mean()
+    fifths = by_column(rng.normal(size=n), None, held, losses, "yes")
+    assert len(fifths["groups"]) == 5 and sum(one["rows"] for one in fifths["groups"]) == n
+    assert not by_column(np.zeros(n), np.array(["all"], dtype=object), held, losses)["groups"][0]["differs"]
 
 
 def test_slices_are_welchs_test_and_benjamini_hochberg() -> None:

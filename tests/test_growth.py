@@ -14,7 +14,7 @@ from tenfold.app.commands import run
 from tenfold.score.registry import find_score
 from tenfold.selection.estimate import Estimate
 from tenfold.selection.growth import PAIR, Growth, grown
-from tenfold.selection.job import Found, Job
+from tenfold.selection.job import Again, Found, Job
 from tenfold.selection.settings import Settings
 
 
@@ -57,7 +57,8 @@ def _checkers(n: int, seed: int = 0) -> tuple[pl.DataFrame, Any]:
 
 
 def _found(n: int, units: int | None = None, seed: int = 0) -> Found:
-    return Job(lambda event, **facts: None, False, Settings(effort="quick"), units=units).run(*_checkers(n, seed))
+    again = None if units is None else Again(units)
+    return Job(lambda event, **facts: None, False, Settings(effort="quick"), again=again).run(*_checkers(n, seed))
 
 
 @pytest.mark.parametrize(("n", "nested", "left"), [(400, True, 0.9), (1500, False, 0.7)])

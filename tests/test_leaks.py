@@ -11,6 +11,8 @@ import pytest
 from sklearn import datasets
 
 import tenfold
+from tenfold.table.leaks import leak_suspects
+from tenfold.table.task import find_task
 
 TABLES = Path(__file__).resolve().parents[2] / "shared" / "data" / "tables"
 N = 400
@@ -92,3 +94,11 @@ def test_clean_columns_of_real_tables() -> None:
         flagged += [(path.name, flag.columns[0]) for flag in table.flags if flag.what == "leak"]
     # The classes of faithful (long and short waits) were made from `waiting`: flagged rightly.
     assert looked_at >= 300 and len(set(flagged) - {("faithful.csv.gz", "waiting")}) <= 2, flagged
+
+
+def test_copies_of_rows_are_no_leak() -> None:
+    """Each row has a copy with its target: by the others of their level all columns would seem to know it."""
+    rng = np.random.default_rng(0)
+    once = pl.DataFrame({"x": rng.normal(size=200), "c": [f"id{k}" for k in range(200)], "y": rng.choice(["a", "b"], size=200)})
+    twice = pl.concat([once, once])
+    assert leak_suspects(twice.drop("y"), find_task(twice["y"], True, None)) == []

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import io
 import json
 import os
 import subprocess
 import sys
+import tempfile
 import threading
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -138,9 +141,68 @@ def test_to_standard_output_and_to_a_pipe() -> None:
     table("new.csv", 5, 5)
     command = [sys.executable, "-m", "tenfold.app.cli", "predict", "t.tenfold", "new.csv"]
     done = subprocess.run(command, capture_output=True, text=True)
-    assert done.returncode == 0 and done.stdout.count("\n") == 6 and done.stdout.startswith("y,chance of no,chance of yes")
+    assert done.returncode == 0 and done.stdout.count("\n") == 6 and done.stdout.startswith("y,90% set,chance of no,chance of yes")
     piped = subprocess.run(f"{' '.join(command)} | head -1", shell=True, capture_output=True, text=True)
-    assert piped.stdout == "y,chance of no,chance of yes\n" and not piped.stderr
+    assert piped.stdout == "y,90% set,chance of no,chance of yes\n" and not piped.stderr
+
+
+class Labels:
+    """A model that says the same of every row."""
+
+    role = "transformer"
+
+    def coded(self, table: Any) -> Any:
+        return table
+
+    def frame(self, table: pl.DataFrame) -> pl.DataFrame:
+        return pl.DataFrame({"label": ["猫", "犬"]})
+
+
+def test_labels_reach_a_terminal_without_unicode_as_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    stream = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(stream, encoding="latin-1", errors="replace"))
+    print("before")
+    predictions.write_predictions(Labels(), pl.DataFrame({"x": [1, 2]}), None)  # type: ignore[arg-type]
+    assert stream.getvalue().decode("utf-8") == "before\nlabel\n猫\n犬\n"
+    monkeypatch.setattr(sys, "stdout", texts := io.StringIO())  # what has no bytes below
+    predictions.write_predictions(Labels(), pl.DataFrame({"x": [1, 2]}), None)  # type: ignore[arg-type]
+    assert texts.getvalue() == "label\n猫\n犬\n"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs limits on files")
+@pytest.mark.parametrize("source", ["-", "new.csv"])
+def test_a_full_temporary_folder_is_called_by_its_name(source: str, tmp_path: Path) -> None:
+    table("new.csv", 5000, 5)
+    limited = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (5000, 5000)); from tenfold.app.cli import main; main()"
+    done = subprocess.run(
+        [sys.executable, "-c", limited, "predict", "t.tenfold", source],
+        input=Path("new.csv").read_bytes(), capture_output=True, env={**os.environ, "TMPDIR": str(tmp_path)},
+    )  # fmt: skip
+    assert done.returncode == 3 and not done.stdout
+    assert done.stderr.decode().startswith(f"tenfold: the temporary folder {tmp_path}: cannot be written (File too large")
+
+
+@pytest.mark.parametrize("source", ["-", "new.csv"])
+def test_without_a_temporary_folder_nothing_else_is_blamed(source: str, monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:
+    table("new.csv", 5, 5)
+
+    def nowhere(*given: Any, **more: Any) -> None:
+        raise FileNotFoundError(errno.ENOENT, "No usable temporary directory found in ['/tmp']")
+
+    monkeypatch.setattr(tempfile, "TemporaryFile", nowhere)
+    monkeypatch.setattr(tempfile, "TemporaryDirectory", nowhere)
+    assert run(["predict", "t.tenfold", source]) == 3
+    assert "the temporary folder" in (err := capsys.readouterr().err) and "name another folder in TMPDIR" in err and "output" not in err
+
+
+def test_what_cannot_be_read_from_a_pipe_is_named(monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:
+    class Broken(io.RawIOBase):
+        def read(self, size: int = -1) -> bytes:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+
+    monkeypatch.setattr(sys, "stdin", SimpleNamespace(buffer=Broken()))
+    assert run(["predict", "t.tenfold", "-"]) == 3
+    assert capsys.readouterr().err == "tenfold: standard input: cannot be read (Input/output error)\n"
 
 
 def test_a_sketch_that_somebody_wrote_in_is_no_sketch(capsys: Captured) -> None:

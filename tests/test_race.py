@@ -10,7 +10,10 @@ import pytest
 from small_portfolio import shrink
 
 import tenfold
-from tenfold.selection import plan, race
+from tenfold.score.registry import SCORES
+from tenfold.selection import held_out, plan
+from tenfold.selection.estimate import estimated
+from tenfold.selection.held_out import HeldOut
 from tenfold.selection.portfolio import portfolio
 
 TABLES = Path(__file__).resolve().parents[2] / "shared" / "data" / "tables"
@@ -62,13 +65,48 @@ def test_mammography_has_a_signal() -> None:
     assert found.signal and found.estimate.value > 0.8
 
 
+def test_an_area_is_of_rows_that_one_model_has_judged() -> None:
+    """Models of five folds that are on five scales rank their own rows, in the score as in its estimate."""
+    rng = np.random.default_rng(1)
+    y, fold, rows = rng.integers(0, 2, 150), np.arange(150) % 5, np.arange(150)
+    scores = 1.5 * y + rng.normal(size=150)
+    areas, pairs = [], []
+    for k in range(5):
+        up, down = scores[(fold == k) & (y == 1)], scores[(fold == k) & (y == 0)]
+        areas.append((up[:, None] > down).mean())
+        pairs.append(len(up) * len(down))
+    by_hand = np.average(areas, weights=pairs)
+    for shift in (0.0, 3.0):
+        output = np.column_stack([np.zeros(150), scores + shift * fold])
+        held = HeldOut(output[None], y, fold, SCORES["roc_auc"], np.arange(2))
+        assert held.score(output, rows) == held.utilities(rows)[0] == pytest.approx(by_hand)
+        assert estimated(SCORES["roc_auc"], held, output, rows, "").value == pytest.approx(by_hand)
+    alone = np.where(fold == 0, 1, 0)  # no fold has rows of both classes: all are ranked together
+    held = HeldOut(output[None], alone, fold, SCORES["roc_auc"], np.arange(2))
+    assert held.score(output, rows) == pytest.approx((output[fold == 0, 1][:, None] > output[fold > 0, 1]).mean())
+
+
+@pytest.mark.parametrize("weights", [None, "w"])
+def test_a_guess_ranks_no_row_before_another(weights: str | None) -> None:
+    """A fold with fewer rows of a class has more of it to learn from: ranked together, a guess seems to be worse than chance."""
+    rng = np.random.default_rng(3)
+    frame = pl.DataFrame(dict(x=rng.normal(size=75), w=rng.uniform(0.5, 2.0, 75)))
+    y, w = np.where(rng.permutation(75) < 21, "ill", "well"), frame["w"].to_numpy()
+    share = np.average(y == "ill", weights=None if weights is None else w)
+    for metric in ("roc_auc", "average_precision"):
+        found = tenfold.select(frame, y, metric=metric, effort="quick", folds=4, weights=weights)
+        assert found.signal is False and found.estimate is not None and "guess" in found.estimate.method
+        assert found.estimate.value == pytest.approx(0.5 if metric == "roc_auc" else share, rel=1e-9)
+        assert found.estimate.low < found.estimate.value < found.estimate.high
+
+
 # --- memory -----------------------------------------------------------------------------------------------
 
 
 def test_long_tables_keep_half_of_the_digits_of_held_out_outputs(monkeypatch: pytest.MonkeyPatch) -> None:
     """The choice stays; the estimate and the gain over the guess are the same to single precision."""
     before = tenfold.select(*rare_class(), folds=3)
-    monkeypatch.setattr(race, "MOST_KEPT", 0)
+    monkeypatch.setattr(held_out, "MOST_KEPT", 0)
     after = tenfold.select(*rare_class(), folds=3)
     assert before.chosen == after.chosen and before.leaderboard[0]["score"] > 0
     assert after.gain.value != before.gain.value

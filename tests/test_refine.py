@@ -14,7 +14,7 @@ import tenfold
 from tenfold.selection import checkpoint, job
 from tenfold.selection.checkpoint import Checkpoint
 from tenfold.selection.entries import Shape
-from tenfold.selection.job import Job
+from tenfold.selection.job import Again, Job
 from tenfold.selection.portfolio import portfolio
 from tenfold.selection.race import Race
 from tenfold.selection.refine import VARIANTS, affordable_variants
@@ -70,7 +70,8 @@ def raced(monkeypatch: pytest.MonkeyPatch, units: int | None = None, kept: Check
     seen: list[Race] = []
     decide = job.decide
     monkeypatch.setattr(job, "decide", lambda race, *more: seen.append(race) or decide(race, *more))
-    found = Job(lambda event, **facts: None, False, Settings(task="number", folds=4), kept, units).run(*steps())
+    again = None if units is None else Again(units)
+    found = Job(lambda event, **facts: None, False, Settings(task="number", folds=4), kept, again).run(*steps())
     return found, seen[0]
 
 

@@ -13,8 +13,8 @@ from sklearn.linear_model import LinearRegression
 from small_portfolio import shrink
 
 import tenfold
+from tenfold.report.chosen import learning
 from tenfold.report.facts import Facts
-from tenfold.report.race import learning
 from tenfold.selection.race import Race
 
 

@@ -14,7 +14,7 @@ from small_portfolio import shrink
 import tenfold
 from tenfold.selection import checkpoint, plan
 from tenfold.selection.checkpoint import Checkpoint
-from tenfold.selection.job import Job
+from tenfold.selection.job import Again, Job
 from tenfold.selection.repeat import of_all_divisions
 from tenfold.selection.settings import Settings
 
@@ -42,7 +42,8 @@ def raced(
     frame, y = table(labels)
     if "groups" in asked or "weights" in asked:
         frame = frame.with_columns(g=pl.Series([f"a{i // 3}" for i in range(ROWS)]), w=pl.Series(np.arange(ROWS) % 3 + 1.0))
-    return Job(lambda event, **facts: None, False, Settings(folds=4, **asked), kept, units).run(frame, y)
+    again = None if units is None else Again(units)
+    return Job(lambda event, **facts: None, False, Settings(folds=4, **asked), kept, again).run(frame, y)
 
 
 @pytest.mark.parametrize("labels", [False, True])

@@ -160,7 +160,7 @@ def test_all_sections_are_there_in_order() -> None:
 @pytest.mark.parametrize(
     ("gone", "section"),
     [
-        ("estimate", "trust"), ("board", "race"), ("trace", "different"), ("chosen", "chosen"), ("curve", "learning"), ("columns", "table"),
+        ("estimate", "trust"), ("board", "race"), ("trace", "different"), ("chosen", "chosen"), ("columns", "table"),
     ],
 )  # fmt: skip
 def test_a_section_without_facts_is_left_out(gone: str, section: str) -> None:

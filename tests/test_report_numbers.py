@@ -14,8 +14,9 @@ from sklearn.calibration import calibration_curve
 from tenfold.report import charts, classes, numbers, trust
 from tenfold.report.facts import Facts
 from tenfold.report.page import page_of
-from tenfold.report.reproduce import card, command, written
+from tenfold.report.reproduce import card, written
 from tenfold.report.svg import BOTTOM, LEFT, RIGHT, TOP, WIDTH, Axis, Plot, thinned, tick_text, ticks
+from tenfold.report.typed import command
 from tenfold.score.registry import SCORES
 from tenfold.selection.unseen import Unseen
 
@@ -116,17 +117,21 @@ def test_scores_and_losses_of_held_out_rows() -> None:
 
 
 def test_coverage_is_kept_and_nobody_takes_part_in_his_own_range() -> None:
-    for held in (Unseen.of(held_out_of(0, n=2000)), Unseen.of(held_out_of(3, n=2000))):
-        found = trust.coverage(held)
-        assert found is not None
-        np.testing.assert_allclose(found.held, found.nominal, rtol=0, atol=0.03)
-        score = np.abs(held.truth - held.predicted) if not held.classes else 1 - held.outputs[np.arange(2000), held.truth]
-        kept = []
-        for k in range(5):
-            others, here = score[held.fold != k], score[held.fold == k]
-            kept += (here <= np.sort(others)[int(np.ceil(0.9 * (len(others) + 1))) - 1]).tolist()
-        assert found.held[4] == pytest.approx(np.mean(kept))
-    assert sum(share for _, share in found.sizes) == pytest.approx(1)
+    held = Unseen.of(held_out_of(0, n=2000))
+    found = trust.coverage(held)
+    off, kept = np.abs(held.truth - held.predicted), []
+    for k in range(5):
+        others, here = off[held.fold != k], off[held.fold == k]
+        kept += (here <= np.sort(others)[int(np.ceil(0.9 * (len(others) + 1))) - 1]).tolist()
+    assert found is not None and found.kept == pytest.approx(np.mean(kept)) and abs(found.kept - 0.9) < 0.03
+    held = Unseen.of(held_out_of(3, n=2000))
+    found = trust.coverage(held)
+    assert found is not None and found.least is not None and abs(found.kept - 0.9) < 0.03
+    assert all(abs(share - 0.9) < 0.05 for _, _, share in found.groups) and len(found.groups) == 3
+    for code in range(3):  # each class by a threshold of its own
+        true = np.sort(held.outputs[held.truth == code, code])
+        assert found.least[code] == true[int(np.floor(0.1 * (len(true) + 1))) - 1]
+    assert sum(share for _, share in found.sizes) == pytest.approx(1) and min(size for size, _ in found.sizes) == 1
     assert trust.coverage(Unseen.of(held_out_of(0, n=20))) is None
 
 

@@ -113,6 +113,47 @@ def test_the_reach_by_weight() -> None:
     assert reach_of(off[:5], "rmse") is None and reach_of(off[:5], "rmse", np.ones(5)) is None
 
 
+def test_the_guess_is_called_what_it_predicts(monkeypatch: pytest.MonkeyPatch) -> None:
+    shrink(monkeypatch, 3, (3,))
+    rng = np.random.default_rng(10)
+    high = np.arange(90) % 3 == 0
+    frame = pl.DataFrame(dict(x=rng.normal(size=90), w=np.where(high, 8.0, 1.0), y=np.where(high, 30.0, 0.0) + rng.normal(size=90)))
+    run = tenfold.select(frame, "y", effort="quick", folds=3, weights="w")
+    assert run.signal is False and run.chosen == f"always guessing {run.predict(frame)[0]:.4g}" and run.predict(frame)[0] > 20
+    told: dict[str, Any] = {}
+    asked = dict(effort="quick", folds=3, weights="w", listen=lambda event, **facts: told.update({event: facts}))
+    tenfold.select(frame.with_columns(y=np.where(high, "high", "low")), "y", **asked)
+    assert told["estimate"]["guess_labels"]["accuracy"] == "always predicting high"
+
+
+def of_weight(label: np.ndarray, counts: dict[str, int]) -> pl.DataFrame:
+    """Rows of classes or numbers, so many of each with a weight above zero."""
+    weight = np.zeros(len(label))
+    for one, count in counts.items():
+        weight[np.flatnonzero(label == one)[:count]] = 1.0
+    x = np.random.default_rng(9).normal(size=len(label))
+    return pl.DataFrame(dict(x=x, y=label, w=weight))
+
+
+def test_what_can_be_learned_is_asked_of_the_rows_that_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Rows of weight 0 are left out, and do not make up for classes of too few rows or a target that is the same in all others."""
+    shrink(monkeypatch, 3, (3,))
+    y = np.array(["a", "b", "c"])[np.arange(90) % 3]
+    for counts, said in (
+        (dict(a=4, b=4, c=1), "only 9 rows of a weight above 0 have a value of 'y': at least 10 are needed"),
+        (dict(a=30, b=2, c=1), r"3 different values in 33 rows of a weight above 0, and fewer than two of them occur in at least 3 rows"),
+    ):
+        with pytest.raises(BadInput, match=said):
+            tenfold.select(of_weight(y, counts), "y", effort="quick", folds=3, weights="w")
+    run = tenfold.select(of_weight(y, dict(a=30, b=30, c=2)), "y", effort="quick", folds=3, weights="w")
+    assert run.model.classes_.tolist() == ["a", "b"] and run.record["data"]["rows_used"] == 60
+    assert "28 rows of weight 0 left out" in run.record["notes"]
+    assert any("1 class with fewer than 3 rows of a weight above 0 left out ('c'): 2 rows" in note for note in run.record["notes"])
+    level = np.where(np.arange(90) < 40, 2.5, np.arange(90.0))
+    with pytest.raises(BadInput, match=r"the target column 'y' is 2\.5 in every row of a weight above 0: there is nothing to predict"):
+        tenfold.select(of_weight(level, {2.5: 40}), "y", effort="quick", folds=3, weights="w")  # type: ignore[dict-item]
+
+
 # --- groups -----------------------------------------------------------------------------------------------
 
 
@@ -232,7 +273,7 @@ def test_classes_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
         (dict(weights="half"), r"all rows of the class 'b' have weight 0 in 'half'"),
         (dict(time_column="name"), r"the column 'name' is read as category: times are dates or numbers"),
         (dict(time_column="gappy"), r"row 3 has nothing in 'gappy'"),
-        (dict(time_column="half"), r"'half' has 2 different times: too few for 3 spans"),
+        (dict(time_column="half", keep=["gappy"]), r"'half' has 2 different times: too few for 3 spans"),
         (dict(weights="wieght"), r"there is no column 'wieght'"),
         (dict(time_column="y"), r"time_column='y': this is the column to predict"),
         (dict(groups="name", time_column="x"), r"groups='name': folds are made by groups or by time \('x'\), give one of them"),

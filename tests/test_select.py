@@ -160,8 +160,11 @@ def test_task_drops_rows_and_tells() -> None:
     assert any("12 rows without a value" in note for note in task.notes) and any(
         "'rare'" in note for note in task.notes
     )
+    assert task.notes[-1] == "class 'b' has only 6 rows: what is said of it rests on few rows"
+    several = find_task(pl.Series("y", ["a"] * 9 + ["b"] * 3 + ["c"] * 30 + ["d"] * 10), typed=False)
+    assert several.notes == ["2 classes have fewer than 10 rows ('a' 9, 'b' 3): what is said of them rests on few rows"]
     few = find_task(pl.Series("y", [1, 2, 3] * 10), typed=True)
-    assert "--task number" in str(few.why)
+    assert not few.notes and "--task number" in str(few.why)
     assert find_task(pl.Series("y", [1, 2, 3] * 10), typed=True, asked="number").kind == "number"
     with pytest.raises(BadInput, match="cannot be read as a number: it holds 'a'"):
         find_task(pl.Series("y", ["a", "b"] * 10), typed=False, asked="number")

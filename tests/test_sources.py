@@ -104,6 +104,29 @@ def test_labels_of_any_type(kind: str, target: str, weight: str | None, folder: 
     assert np.array_equal(found.predict(file), expected.predict(frame.select(NAMES)))
 
 
+@pytest.mark.parametrize("word", ["NA", "n/a", "nan", " ? ", "", " "])
+@pytest.mark.parametrize("classes", [["0", "1"], ["a", "b"], ["true", "false"]])
+def test_a_missing_label_of_a_csv_is_no_class(word: str, classes: list[str], tmp_path: Path) -> None:
+    labels = [*classes, *classes, word, *classes]
+    (tmp_path / "t.csv").write_text("a,y\n" + "".join(f"{i},{label}\n" for i, label in enumerate(labels)))
+    with pytest.raises(tenfold.BadInput, match=r"Input y contains NaN in row 4 of 't.csv': drop the rows without a label first"):
+        tenfold.GaussianNB().fit(tmp_path / "t.csv", "y")
+    known = {"0": [0, 1], "a": ["a", "b"], "true": [False, True]}[classes[0]]  # no pass looks at the labels alone
+    with pytest.raises(tenfold.BadInput, match=r"(Input y contains NaN|y is missing, or a label .*) in row 4 of 't.csv'"):
+        tenfold.GaussianNB().partial_fit(tmp_path / "t.csv", "y", classes=known)
+
+
+def test_labels_of_another_type_than_the_classes(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("a,y\n1,0\n2,1\n3,x\n")
+    with pytest.raises(tenfold.BadInput, match=r"labels in column 'y' of 't.csv' \(row 2: 'x'\) are not of the same type as the classes"):
+        tenfold.GaussianNB().partial_fit(tmp_path / "t.csv", "y", classes=[0, 1])
+
+
+def test_words_that_a_class_may_be_called_are_classes(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("a,y\n1,none\n2,x\n3,none\n4,x\n")
+    assert tenfold.GaussianNB().fit(tmp_path / "t.csv", "y").classes_.tolist() == ["none", "x"]
+
+
 def test_a_class_without_weight_is_absent(tmp_path: Path) -> None:
     frame = pl.DataFrame({"a": [1.0, 2, 3, 4, 5], "y": ["p", "q", "p", "q", "r"], "w": [1, 1, 1, 1, 0]})
     frame.write_csv(tmp_path / "t.csv")
@@ -210,6 +233,11 @@ def test_bad_parquet_is_told(tmp_path: Path) -> None:
     good.write_parquet(file)
     with pytest.raises(tenfold.BadInput, match=r"column 'b' of 't.parquet' holds String \(row 2: 'x'\)"):
         tenfold.Ridge().fit(file, "y")
+    cases = {r"row 2: 'n/a'\): code it": ["1", "2", "n/a"], r"row 1: '2'\): these are numbers stored as text": [None, "2", "3"]}
+    for words, texts in cases.items():
+        good.with_columns(b=pl.Series(texts)).write_parquet(file)
+        with pytest.raises(tenfold.BadInput, match=words):
+            tenfold.Ridge().fit(file, "y")
     whole = file.read_bytes()
     for damaged in (b"", whole[:50], whole[:-9], b"not parquet at all"):
         file.write_bytes(damaged)

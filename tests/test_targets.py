@@ -103,3 +103,15 @@ def test_stopped_in_the_second(table: pl.DataFrame, monkeypatch: pytest.MonkeyPa
 def test_wrong_use(table: pl.DataFrame, options: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["select", "t.csv", "--target", "price", "--target", "sold", *QUICK, *options]) in (2, 3)
     assert message in capsys.readouterr().err
+
+
+def test_a_target_that_fails_leaves_the_runs_of_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
+    shrink(monkeypatch, 5, (5,))
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=60)
+    frame = pl.DataFrame({"x": x, "a": x + rng.normal(size=60), "same": [1.5] * 60})
+    with pytest.warns(tenfold.DataWarning, match="'same' has no run: the target column 'same' is 1.5 in every row"):
+        found: Any = tenfold.select(frame, ["a", "same"], effort="quick", folds=3)
+    assert list(found) == ["a"] and list(found.failures) == ["same"]
+    with pytest.raises(tenfold.BadInput, match="in every row"):
+        tenfold.select(frame.with_columns(pl.lit(2.5).alias("too")), ["same", "too"], folds=3)

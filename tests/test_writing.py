@@ -8,6 +8,7 @@ import signal
 import stat
 import subprocess
 import sys
+import tempfile
 import threading
 from pathlib import Path
 
@@ -69,6 +70,24 @@ def test_devices_keep_their_place() -> None:
     with pytest.raises(BadFile, match=r"/dev/full: cannot be written .No space left on device.: free some space"):
         tenfold.save(MODEL, "/dev/full")
     assert stat.S_ISCHR(os.stat("/dev/full").st_mode)
+
+
+@pytest.mark.skipif(not Path("/dev/shm").is_dir(), reason="needs a folder among the devices of Linux")
+def test_a_file_in_memory_is_replaced_whole() -> None:
+    with tempfile.TemporaryDirectory(dir="/dev/shm") as folder:
+        path = Path(folder, "m.tenfold")
+        path.write_bytes(b"old")
+        with open(path, "rb") as reader:
+            tenfold.save(MODEL, path)
+            assert reader.read() == b"old" and tenfold.load(path).n_features_in_ == 1
+
+
+def test_open_files_keep_their_place(tmp_path: Path) -> None:
+    with open(tmp_path / "out", "wb") as file:
+        for path in (f"/dev/fd/{file.fileno()}", f"/proc/self/fd/{file.fileno()}"):
+            assert not Path(path).exists() or writing.is_stream(path)
+    assert all(writing.is_stream(f"/dev/{name}") for name in ("stdin", "stdout", "stderr", "null") if os.path.exists(f"/dev/{name}"))
+    assert not writing.is_stream(str(tmp_path / "out"))
 
 
 def test_folders_are_refused_and_rights_are_kept(tmp_path: Path) -> None:

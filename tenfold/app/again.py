@@ -9,18 +9,20 @@ from typing import Annotated, Any
 import typer
 
 from tenfold.app.options import JsonFlag, QuietFlag
-from tenfold.app.select import run_select
+from tenfold.app.select import listener
+from tenfold.app.select_run import Request, run_select
 from tenfold.app.show import Json, Silent, Text
 from tenfold.app.words import clean
 from tenfold.core.errors import BadFile
 from tenfold.selection.checkpoint import Checkpoint
-from tenfold.selection.job import Job
+from tenfold.selection.job import Again, Job
 from tenfold.selection.run import run_of
 from tenfold.selection.settings import Settings
-from tenfold.selection.store import MODEL, record_of
+from tenfold.selection.store import MODEL, plain, record_of, table_of
 
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="a folder made by tenfold select")]
 DIFFERS = 1  # exit code
+CLOCKED = ("seconds",)  # on a board: what a clock has measured
 
 
 def resume_command(folder: Folder, quiet: QuietFlag = False, as_json: JsonFlag = False) -> int:
@@ -30,7 +32,8 @@ def resume_command(folder: Folder, quiet: QuietFlag = False, as_json: JsonFlag =
     """
     checkpoint = Checkpoint.found(folder)
     asked = checkpoint.asked
-    return run_select(Path(asked["file"]), asked["target"], folder, None, True, quiet, as_json, Settings.of(asked["settings"]), checkpoint)
+    request = Request(Path(asked["file"]), asked["target"], folder, Settings.of(asked["settings"]))
+    return run_select(request, listener(quiet, as_json), checkpoint).code
 
 
 def reproduce_command(
@@ -48,14 +51,11 @@ def reproduce_command(
     record = record_of(folder)
     if not record or "asked" not in record:
         raise BadFile(f"{folder} holds no run that can be done again: give a folder that tenfold select has made with this version")
-    name = str(record["data"]["name"])
-    table = file or next((place / name for place in (Path(), folder.parent) if (place / name).is_file()), None)
-    if table is None:
-        raise BadFile(f"there is no {name} here, which the run was made from: name it, as in tenfold reproduce {folder} path/to/{name}")
-    short = record["interrupted"] or record["cut_by_time"]
+    table = file or table_of(folder, record, "tenfold reproduce")
+    cut = record["interrupted"] or record["cut_by_time"]
     show: Silent = Json() if as_json else Silent() if quiet else _Progress()
     asked = Settings.of(record["asked"] | dict(prefer=record["prefer"]))  # a run that was stopped may have taken what is fitted sooner
-    again = Job(show, False, asked, units=record["units"] if short else None)
+    again = Job(show, False, asked, again=Again(record["units"], bool(record.get("heat"))) if cut else Again())
     try:
         found = run_of(again.run(table, record["settings"]["target"]))
     finally:
@@ -64,12 +64,14 @@ def reproduce_command(
     with tempfile.TemporaryDirectory() as place:
         found.save(Path(place) / "again.tenfold")
         same = (Path(place) / "again.tenfold" / MODEL).read_bytes() == (folder / MODEL).read_bytes()
-    if same and not different:
+    different += [] if same else ["the model has other bits"]
+    if as_json:
+        show("reproduced", same=not different, model=found.chosen, different=different)
+    elif different:
+        print(clean(f"DIFFERS  {'; '.join(different)}"))
+    else:
         print(clean(f"SAME     {found.chosen}: the model, the board and the estimate are the same, bit for bit"))
-        return 0
-    what = "; ".join([*different, *([] if same else ["the model has other bits"])])
-    print(clean(f"DIFFERS  {what}"))
-    return DIFFERS
+    return DIFFERS if different else 0
 
 
 def _differences(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
@@ -83,8 +85,11 @@ def _differences(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
     for name, words in (("chosen", "another model is chosen"), ("folds_sha256", "the folds are others"), ("units", "other work was done")):
         if before[name] != after[name]:
             found.append(words)
-    scores = [{name: one["value"] for name, one in record["estimate"].items()} for record in (before, after)]
-    return [*found, *(["the estimate is another"] if scores[0] != scores[1] else [])]
+    records = (before, plain(after))
+    boards = [[{name: value for name, value in row.items() if name not in CLOCKED} for row in one["board"]] for one in records]
+    estimates = [one["estimate"] for one in records]
+    pairs = (("the board is another", boards), ("the estimate is another", estimates))
+    return [*found, *(words for words, (one, other) in pairs if one != other)]
 
 
 class _Progress(Text):

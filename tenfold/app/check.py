@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -13,7 +14,8 @@ from tenfold.app.failures import print_message
 from tenfold.app.options import Columns, JsonResult, QuietFlag
 from tenfold.app.options import Table as File
 from tenfold.app.words import clean
-from tenfold.core.errors import BadParameter, TenfoldError
+from tenfold.core.errors import BadFile, BadParameter, TenfoldError
+from tenfold.saved.writing import replacing
 from tenfold.table.reading import read_table
 from tenfold.table.show import lines_of, shown
 from tenfold.table.table import Table
@@ -54,10 +56,12 @@ def check(file: Path, target: str | None, kinds: dict[str, str], html: Path | No
     if html is not None:
         if html.exists() and file.exists() and html.samefile(file):
             raise BadParameter(f"--html {html} is the table itself: choose another name for the page")
+        page = page_of(table)
         try:
-            html.write_text(page_of(table), encoding="utf-8")
-        except OSError as reason:
-            raise BadParameter(f"--html {html}: cannot be written ({reason.strerror or reason})") from None
+            with replacing(os.fspath(html)) as new:
+                new.write(page.encode("utf-8"))
+        except BadFile as reason:
+            raise BadParameter(f"--html {reason}") from None
     warnings = sum(flag.warning for flag in table.flags)
     if as_json:
         print(json.dumps(facts_of(table), ensure_ascii=True))

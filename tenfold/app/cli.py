@@ -7,7 +7,8 @@ import signal
 import sys
 from types import FrameType
 
-NEEDED = ("typer", "rich", "polars")
+NEEDED = ("typer", "rich", "polars", "jinja2", "markupsafe")
+NEEDS = f"the command tenfold needs {', '.join(NEEDED[:-1])} and {NEEDED[-1]}: install them with  pip install 'tenfold[app]'"
 STOPPED = 130  # exit code
 
 
@@ -22,10 +23,7 @@ def main() -> None:
     except ImportError as missing:
         if not any(name in str(missing) for name in NEEDED):
             raise
-        print(
-            "the command tenfold needs typer, rich and polars: install them with  pip install 'tenfold[app]'",
-            file=sys.stderr,
-        )
+        print(NEEDS, file=sys.stderr)
         sys.exit(2)
     try:
         for number in heeded:

@@ -11,7 +11,7 @@ import typer
 
 from tenfold.app.cluster_run import KEPT, Groups, groups_of, next_commands, write_groups
 from tenfold.app.options import Columns, JsonResult, QuietFlag, Replace, Rows, Table, columns_of
-from tenfold.app.run_folder import left_out
+from tenfold.app.run_folder import left_out, saved_in
 from tenfold.app.select import stem_of
 from tenfold.app.table_lines import check_given, head_lines, saved_lines
 from tenfold.app.words import counted, terminal_width, wrapped
@@ -61,15 +61,20 @@ def cluster_command(
     found = groups_of(file, clusters, columns or [], without or [], rows, seed)
     if found.model is not None:
         write_groups(folder, found, file, seed)
-    if as_json:
-        columns_used = dict(columns=found.prepare._used, left_out=dict(left_out(found.prepare)))
-        facts = found.facts() | columns_used | dict(folder=None if found.model is None else str(folder))
-        print(json.dumps(plain(facts), ensure_ascii=True))
-        return 0 if found.groups else NO_GROUPS
-    width = terminal_width(sys.stdout)
-    for line in _one_line(found, folder) if quiet else _lines(found, folder, file, seed):
-        print("\n".join(wrapped(line, width)))
+    with saved_in(None if found.model is None else folder):
+        if as_json:
+            _print_json(found, folder)
+        else:
+            width = terminal_width(sys.stdout)
+            for line in _one_line(found, folder) if quiet else _lines(found, folder, file, seed):
+                print("\n".join(wrapped(line, width)))
     return 0 if found.groups else NO_GROUPS
+
+
+def _print_json(found: Groups, folder: Path) -> None:
+    columns_used = dict(columns=found.prepare._used, left_out=dict(left_out(found.prepare)))
+    facts = found.facts() | columns_used | dict(folder=None if found.model is None else str(folder))
+    print(json.dumps(plain(facts), ensure_ascii=True))
 
 
 def _one_line(found: Groups, folder: Path) -> list[str]:

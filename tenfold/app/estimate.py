@@ -10,6 +10,7 @@ from tenfold.app.words import counted, figure, metric_name, short
 from tenfold.score.registry import known_score
 
 Facts = dict[str, Any]
+SELDOM = 0.8  # a class that sets hold less often is named
 
 
 @dataclass(frozen=True)
@@ -32,6 +33,8 @@ class Estimated:
     method: str = ""
     picks: list[str] | None = None  # what each round took
     growth: Facts | None = None  # where models of all rows are expected to be better than those of folds
+    sets: Facts | None = None  # of classes: what the sets of held-out rows are like,
+    chances: Facts | None = None  # and by how much chances are off
 
     def lines(self) -> list[str]:
         if self.search is None or self.gain is None:
@@ -43,6 +46,7 @@ class Estimated:
                 f" ({figure(min(self.reaches))} to {figure(max(self.reaches))}, by its size)" if self.reaches else ""
             )
             lines.append(f"  In 90% of new rows the truth is within {figure(self.reach)} of the prediction{by_level}.")
+        lines += self._sets() + self._chances()
         if self.signal is None:
             guessing = short(self.guess_labels[self.metric])
             return [*lines, f"  By {self.method}: stopped before it was clear that this beats {guessing}."]
@@ -57,6 +61,28 @@ class Estimated:
         beside = f"{self.guess_labels[name]} gets {figure(self.guess[name], name)}" if self.signal is not False else ""
         width = max(10, *(len(metric_name(each["metric"])) for each in self.estimates))
         return f"  {metric_name(name):<{width}} {value:>10}   {extent:<30}   {beside}".rstrip()
+
+    def _sets(self) -> list[str]:
+        """How often one class is enough, and how often it could be another."""
+        if self.sets is None:
+            return []
+        one, two, *more = self.sets["sizes"]
+        said = [("one class", one), ("two" if more else "either", two), ("more", sum(more))]
+        shares = [f"{name} for {_whole(share)}" for name, share in said if share > 0]
+        shares[0] += " of rows" if len(shares) > 1 else ""
+        worst, few = self.sets["worst"], ""
+        if not self.sets["by_class"] and worst["coverage"] < SELDOM:
+            few = f" Of rows of {short(worst['label'], 24)}, too few for a bound of their own, in {_whole(worst['coverage'])}."
+        return [f"  In at least 90% of new rows the truth is in the set: {', '.join(shares)}.{few}"]
+
+    def _chances(self) -> list[str]:
+        """Whether chances come true as often as they say; few rows seem to show an error where there is none."""
+        if self.chances is None or self.signal is False:
+            return []
+        off, luck = (100 * self.chances[name] for name in ("off", "luck"))
+        if off <= luck:
+            return [f"  Chances are off by {off:.1f} points on average, as right ones may seem to be on {counted(self.rows, 'row')}."]
+        return [f"  Chances are off by {off:.1f} points on average; right ones would seem to be by {luck:.1f} at most."]
 
     def _rounds(self) -> str:
         """The estimate is of the procedure: what it took when it was repeated."""
@@ -90,3 +116,10 @@ class Estimated:
             f"         ({how}; range for the gain in {gain['metric']} {extent}). Saved model: the guess.",
             f"         Worth trying: more rows than {self.rows:,}, other columns, or another target.",
         ]
+
+
+def _whole(share: float) -> str:
+    """A share of the rows in whole per cent; of what is neither nothing nor all never 0 or 100."""
+    if share in (0, 1):
+        return "every row" if share else "none"
+    return "less than 1%" if share < 0.01 else "more than 99%" if share > 0.99 else f"{100 * share:.0f}%"

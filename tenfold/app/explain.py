@@ -6,15 +6,17 @@ import json
 import math
 import sys
 from dataclasses import asdict
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from tenfold.app.options import Columns, JsonResult, NewRows, RunFolder, columns_of
+from tenfold.app.failures import print_message
+from tenfold.app.options import Columns, JsonResult, RunFolder, columns_of
 from tenfold.app.words import AsItIs, counted, figure, short, terminal_width, wrapped
 from tenfold.core.errors import BadParameter
 from tenfold.selection.explaining import Answer, Effect, Reasons, altered, answer_of, effect, movers, reasons, row_of
-from tenfold.selection.store import open_run, plain
+from tenfold.selection.store import open_run, plain, record_of, table_of
 from tenfold.table.reading import read_table
 
 MOST_SHOWN = 12
@@ -23,7 +25,9 @@ BAR = 24  # characters on each side of nothing
 
 def explain_command(
     folder: RunFolder,
-    file: NewRows,
+    file: Annotated[
+        Path | None, typer.Argument(metavar="[FILE]", help="the rows; those that the run was made from, looked for by name, if not given")
+    ] = None,
     row: Annotated[int | None, typer.Option(metavar="N", help="why this row, counted from 1, gets its prediction")] = None,
     column: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="how predictions change along this column", autocompletion=columns_of)
@@ -39,13 +43,19 @@ def explain_command(
     What a column adds is its Shapley value against the rows of FILE, found by sampling: the contributions sum to the prediction.
     Effects of a column are accumulated local effects, which ask only about rows that can be.
 
-    Example:  tenfold explain churn.tenfold new.csv --row 17 --set contract=yearly
+    Example:  tenfold explain churn.tenfold --row 17
+              tenfold explain churn.tenfold new.csv --row 17 --set contract=yearly
     """
     if row is not None and column is not None:
         raise BadParameter("give --row or --column, not both")
     if change and row is None:
         raise BadParameter("--set alters one row: name it with --row")
-    model, raw = open_run(folder), read_table(file)
+    if label is not None and row is None and column is None:
+        raise BadParameter("--class says what is explained of a row or along a column: give --row or --column with it")
+    model, record = open_run(folder), record_of(folder)
+    raw = read_table(file or table_of(folder, record, "tenfold explain"))
+    if file is None and raw.digest != record["data"].get("sha256"):
+        print_message(f"{raw.name} has changed since the run was made: its rows may be others")
     facts: dict[str, Any]
     if row is not None:
         at = row_of(raw, row)

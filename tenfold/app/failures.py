@@ -1,7 +1,8 @@
 """What failures look like: one sentence on standard error and an exit code.
 
 0 done                                    1 a fault in tenfold          2 wrong use
-3 a table or a file cannot be used        4 nothing could be fitted     130 stopped by Ctrl-C, what was done is saved
+3 a table or a file cannot be used        4 nothing could be fitted     5 the time was over before anything was
+                                                                        130 stopped by Ctrl-C, what was done is saved
 """
 
 from __future__ import annotations
@@ -17,11 +18,12 @@ from typing import Any
 
 import typer
 
+from tenfold.app.cli import NEEDED, NEEDS
 from tenfold.app.words import clean
 from tenfold.core.errors import BadParameter, TenfoldError, TenfoldWarning
 from tenfold.selection.outcome import NothingFitted
 
-FAULT, WRONG_USE, UNUSABLE, NOTHING_FITTED, STOPPED = 1, 2, 3, 4, 130
+FAULT, WRONG_USE, UNUSABLE, NOTHING_FITTED, TOO_LITTLE_TIME, STOPPED = 1, 2, 3, 4, 5, 130
 NOTHING = "stopped; nothing was written"
 PARAMETER = re.compile(r"^([a-z]+)=(?:'([^']*)'|([^\s:]+))(?=[: ])")  # metric='f1' at the beginning of a message
 
@@ -65,7 +67,7 @@ def guarded(command: Callable[[], Any]) -> int:
     except (KeyboardInterrupt, typer.Abort):
         return _fail(NOTHING, STOPPED)
     except BrokenPipeError:
-        _discard_output()  # the reader of a pipe went away: no complaint about it
+        discard_output()  # the reader of a pipe went away: no complaint about it
         return 0
     except MemoryError:
         return _fail("there is not enough memory for this table: try it with fewer rows or columns (--drop)", UNUSABLE)
@@ -74,6 +76,8 @@ def guarded(command: Callable[[], Any]) -> int:
     except Exception as wrong:
         if hasattr(wrong, "format_message"):  # the parser's own: unknown option, missing argument
             return _fail(_usage(wrong), WRONG_USE)
+        if isinstance(wrong, ImportError) and wrong.name in NEEDED:  # one that is loaded when it is used
+            return _fail(NEEDS, WRONG_USE)
         if os.environ.get("TENFOLD_DEBUG"):
             raise
         return _fail(
@@ -90,12 +94,12 @@ def _fail(reason: Any, code: int) -> int:
 def _fail_system(reason: OSError) -> int:
     """A full disk, a device that fails: the system's own words, and the file they are about."""
     if reason.filename is None:
-        _discard_output()
+        discard_output()
         return _fail(f"standard output: cannot be written ({reason.strerror or reason})", UNUSABLE)
     return _fail(f"{reason.filename}: cannot be read or written ({reason.strerror or reason})", UNUSABLE)
 
 
-def _discard_output() -> None:
+def discard_output() -> None:
     """What is still to be written to standard output goes nowhere, so that Python does not try again when it ends."""
     with contextlib.suppress(OSError, ValueError, AttributeError):
         nowhere = os.open(os.devnull, os.O_WRONLY)

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from typing import Annotated, Any
 
 import typer
 
-import tenfold
+from tenfold.app.failures import Stopped
 from tenfold.app.learners import check_predictor, learners, predictor, required
 from tenfold.app.options import Columns, JsonFlag, Out, QuietFlag, Replace, Table, Target, with_settings
-from tenfold.app.select import folder_for, named_target, next_commands
+from tenfold.app.select import folder_for, named_target
+from tenfold.app.select_run import next_commands, report_into, saved_facts, start_facts, undisturbed
 from tenfold.app.show import Json, Text
-from tenfold.app.words import figure, file_size, metric_name, wrapped
+from tenfold.app.words import figure, metric_name, wrapped
 from tenfold.core.errors import BadParameter
-from tenfold.core.threads import thread_budget
 from tenfold.selection.settings import FitSettings
 from tenfold.selection.single import fit_one
-from tenfold.selection.store import MODEL
 
 
 def _models(incomplete: str) -> list[str]:
@@ -56,16 +54,21 @@ def fit_command(
         raise BadParameter("name the learner with --model, such as --model RandomForest: tenfold models lists them")
     check_predictor(model)
     folder, note = folder_for(file, target, out, replace)
-    show = Json() if as_json else _Quiet() if quiet else _Transcript()
+    show, saved = Json() if as_json else _Quiet() if quiet else _Transcript(), False
     try:
-        show("start", version=tenfold.__version__, seed=settings.seed, cores=thread_budget())
+        show("start", **start_facts(settings.seed))
         found = fit_one(file, target, lambda role: predictor(model, role, setting or []), settings, show)
         show("worth", estimates=found.estimates, guesses=found.guesses, beats_guess=found.beats_guess, learner=found.record["chosen"])
-        found.save(folder, replace)
-        size = file_size((folder / MODEL).stat().st_size)
-        rows = tenfold.inspect(folder / MODEL).holds_training_rows
-        show("saved", folder=str(folder), size=size, rows=rows, commands=next_commands(folder, file), note=note)
+        with undisturbed():
+            found.save(folder, replace)
+            saved = True
+        notes = [*([] if note is None else [note]), *report_into(folder, file, found.record, began)]
+        show("saved", **saved_facts(folder), commands=next_commands(folder, file, again=False), notes=notes)
         show("done", seconds=time.perf_counter() - began)
+    except KeyboardInterrupt:
+        if saved:
+            raise Stopped(f"stopped; the model is saved in {folder}/") from None
+        raise
     finally:
         show.close()
     return 0
@@ -100,4 +103,4 @@ class _Quiet(_Transcript):
             value, low, high = (figure(one[key], one["metric"]) for key in ("value", "low", "high"))
             self.line = f"{facts['learner']}   {metric_name(one['metric'])} {value} ({low} to {high})"
         elif event == "saved":
-            print("\n".join(wrapped(f"{self.line}   saved {facts['folder']}/", self.width)), file=sys.stdout)
+            self.say("\n".join(wrapped(f"{self.line}   saved {facts['folder']}/", self.width)))

@@ -11,9 +11,9 @@ import typer
 import tenfold
 from tenfold.app.cluster_run import groups_in
 from tenfold.app.reduce_run import axes_in
-from tenfold.app.show import worth_of
 from tenfold.app.unusual_run import unusual_in
 from tenfold.app.words import clean, file_size, terminal_width, wrapped
+from tenfold.app.worth import worth_of
 from tenfold.core.errors import BadFile
 from tenfold.selection.store import MODEL, record_of
 

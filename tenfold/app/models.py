@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-import shutil
+import os
 import sys
 import textwrap
 from dataclasses import MISSING, dataclass
@@ -17,6 +17,7 @@ from tenfold.app.learners import PURPOSE, family_of, formula, learners, named, p
 from tenfold.app.options import JsonResult
 from tenfold.app.words import clean, counted, short, terminal_width
 from tenfold.core.errors import BadFile, BadParameter
+from tenfold.saved.writing import replacing
 from tenfold.table.reading import read_table
 
 TITLES = {  # what the learners of a folder have in common
@@ -149,8 +150,9 @@ def data_command(
     path = out or Path(f"{name}.csv")
     if path.exists():
         raise BadFile(f"{path} exists already: choose another name with --out")
-    with resources.as_file(resources.files("tenfold") / "data" / INCLUDED[name].file) as source:
-        shutil.copyfile(source, path)
+    content = (resources.files("tenfold") / "data" / INCLUDED[name].file).read_bytes()
+    with replacing(os.fspath(path)) as file:
+        file.write(content)
     print(clean(f"{path} written; try  tenfold select {path} --target {INCLUDED[name].target}"))
     return 0
 

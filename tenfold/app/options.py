@@ -72,6 +72,12 @@ Prefer = Annotated[
         metavar="NAME", help="best (may be an ensemble), fast (the best single model), simple (the simplest that is as good as that)"
     ),
 ]
+Honest = Annotated[
+    str,
+    typer.Option(
+        metavar="NAME", help="how the choice is repeated for the estimate: nested (models that have not seen the fold), folds, or auto"
+    ),
+]
 Cost = Annotated[
     str | None,
     typer.Option(metavar="COSTS", help="what errors cost: FP:1,FN:20, or a>b:5,b>a:1, or a file with a matrix; the cheapest class is said"),
@@ -125,6 +131,7 @@ OPTIONS: dict[type, dict[str, Any]] = {  # by the name of the setting, in the or
         effort=Effort,
         time=Limit,
         prefer=Prefer,
+        honest=Honest,
         groups=_role("rows of one value stay together: new rows will have other values (patients, shops)"),
         weights=_role("how much each row counts, in fits and in scores"),
         rows=Rows,

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
+from typing import BinaryIO
 
-from tenfold.core.errors import TenfoldError
+from tenfold.core.errors import BadFile, TenfoldError
+from tenfold.saved.writing import cannot_keep
 
 STANDARD_INPUT = "-"
 PARQUET = b"PAR1"  # how such a file begins; whatever else comes is taken for text
+PIECE = 1 << 20
 
 
 @contextmanager
@@ -22,13 +24,36 @@ def as_file(path: Path) -> Iterator[Path]:
     if not piped and (path.is_file() or path.is_dir() or not path.exists()):  # what is wrong with it is told by who reads it
         yield path
         return
-    with tempfile.TemporaryDirectory(prefix="tenfold-") as place, nullcontext(sys.stdin.buffer) if piped else open(path, "rb") as source:
-        begin = source.read(len(PARQUET))
-        kept = Path(place) / ("standard_input.parquet" if begin == PARQUET else "standard_input.csv")
-        with open(kept, "wb") as file:
-            file.write(begin)
-            shutil.copyfileobj(source, file)
+    try:
+        temporary = tempfile.TemporaryDirectory(prefix="tenfold-")
+    except OSError as reason:
+        raise cannot_keep(reason) from None
+    with temporary as place, nullcontext(sys.stdin.buffer) if piped else open(path, "rb") as source:
+        name = "standard input" if piped else str(path)
+        kept = _kept(source, name, Path(place))
         try:
             yield kept
         except TenfoldError as reason:  # the place where it was kept means nothing to anybody
-            raise type(reason)(str(reason).replace(str(kept), "standard input" if piped else str(path))) from None
+            raise type(reason)(str(reason).replace(str(kept), name)) from None
+
+
+def _kept(source: BinaryIO, name: str, place: Path) -> Path:
+    """What comes, as a file in this folder; what fails is named, the pipe or the temporary folder."""
+    pieces = _pieces(source, name)
+    begin = next(pieces, b"")
+    kept = place / ("standard_input.parquet" if begin[: len(PARQUET)] == PARQUET else "standard_input.csv")
+    try:
+        with open(kept, "wb") as file:
+            file.write(begin)
+            file.writelines(pieces)
+    except OSError as reason:
+        raise cannot_keep(reason) from None
+    return kept
+
+
+def _pieces(source: BinaryIO, name: str) -> Iterator[bytes]:
+    try:
+        while piece := source.read(PIECE):
+            yield piece
+    except OSError as reason:
+        raise BadFile(f"{name}: cannot be read ({reason.strerror or reason})") from None

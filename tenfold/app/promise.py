@@ -39,23 +39,25 @@ def estimate_command(
         print(json.dumps(plain(dict(rows=answers.rows, verdict=verdict, scores=scores, notes=answers.notes)), ensure_ascii=True))
     else:
         width = terminal_width(sys.stdout)
-        lines = _lines(found, file, answers.rows, answers.notes, quiet, record)
+        target = str((record.get("settings") or {}).get("target", "the target"))
+        lines = _line(found[0]) if quiet else promise_lines(found, file.name, answers.rows, answers.notes, target)
         print("\n".join(piece for line in lines for piece in wrapped(line, width)))
     return LESS if verdict == WORSE else AS_PROMISED
 
 
-def _lines(found: list[Kept], file: Path, rows: int, notes: list[str], quiet: bool, record: dict[str, object]) -> list[str]:
-    first = found[0]
-    name = metric_name(first.metric)
-    if quiet:
-        return [clean(f"{name} {_range(first)}   {first.verdict or 'no promise to hold it against'}")]
-    lines = [f"ROWS     {short(file.name)}   {counted(rows, 'row')} with a value of {short(str(_target(record)))!r}"]
+def _line(first: Kept) -> list[str]:
+    return [clean(f"{metric_name(first.metric)} {_range(first)}   {first.verdict or 'no promise to hold it against'}")]
+
+
+def promise_lines(found: list[Kept], file: str, rows: int, notes: list[str], target: str) -> list[str]:
+    """Scores of new rows beside what was promised, and what to make of the difference."""
+    lines = [f"ROWS     {short(file)}   {counted(rows, 'row')} with a value of {short(target)!r}"]
     lines += [f"  ! {note}" for note in notes]
     lines += ["", "ON THESE ROWS, with 95% ranges"]
     for one in found:
         promised = "" if one.promised is None else f"promised {_range_of(one.promised, one.metric)}"
         lines.append(AsItIs(f"  {metric_name(one.metric):<9}  {_range(one):<27}  {promised}".rstrip()))
-    return [*lines, "", *_verdict(first)]
+    return [*lines, "", *_verdict(found[0])]
 
 
 def _verdict(first: Kept) -> list[str]:
@@ -72,11 +74,6 @@ def _verdict(first: Kept) -> list[str]:
             "         Worth trying: tenfold watch shows which columns have changed; then select again with these rows.",
         ]
     return [f"VERDICT  Better than promised: {name} is ahead of the estimate by what {in_words(1 - first.p_value)}."]
-
-
-def _target(record: dict[str, object]) -> object:
-    settings = record.get("settings")
-    return settings.get("target", "the target") if isinstance(settings, dict) else "the target"
 
 
 def _range(one: Kept) -> str:

@@ -14,7 +14,7 @@ from tenfold.app.options import KINDS, Columns, JsonResult, QuietFlag, Replace, 
 from tenfold.app.reduce_methods import METHODS, Asked, method_named, method_names
 from tenfold.app.reduce_run import KEPT, AxisModel, Reduced, axes_model, framed, new_scores, reduce_file, write_axes
 from tenfold.app.reduce_words import Axis, listed
-from tenfold.app.run_folder import left_out
+from tenfold.app.run_folder import left_out, saved_in
 from tenfold.app.select import stem_of
 from tenfold.app.table_lines import check_given, check_out, head_lines, saved_lines, teller
 from tenfold.app.words import counted, short, terminal_width, wrapped
@@ -28,6 +28,7 @@ NOTHING = "Nothing is saved. --components N makes axes all the same; they would 
 
 
 def reduce_command(
+    ctx: typer.Context,
     file: Annotated[Path, typer.Argument(metavar="FILE", help=f"the table: {KINDS}; or a folder that this command has made")],
     components: Annotated[
         str | None, typer.Option(metavar="N", help="so many axes; or a share of the variance (0.9); if not given, by parallel analysis")
@@ -61,31 +62,33 @@ def reduce_command(
 ) -> int:
     check_given(seed, rows)
     check_out(out, file, new)
+    if file.is_dir():
+        if new is None:
+            raise BadParameter(f"{file} is a folder: name the rows that are to be scored with --new FILE")
+        KEPT.refuse_given(ctx, "components", "method", "color", "columns", "without", "save", "rows", "seed", "replace")
+        return _scored(axes_model(file), new, out, as_json)
     asked = Asked.of(components, method_named(method))
     if new is not None and not METHODS[method].new:
         raise BadParameter(f"--new: {method} places only the rows it was fitted to; run it on all rows together")
     tell = teller(quiet or as_json)
-    if file.is_dir():
-        if new is None:
-            raise BadParameter(f"{file} is a folder: name the rows that are to be scored with --new FILE")
-        return _scored(axes_model(file), new, out, as_json)
     folder = save or Path(f"{stem_of(file)}-axes.tenfold")
     KEPT.check_place(folder, file, replace)
     found = reduce_file(file, method, asked, columns or [], without or [], color, rows, seed, tell)
     if found.axes:
         write_axes(folder, found, file, seed, _next(folder, found))
     tell("")
-    if found.scores is not None and out is not None and new is None:
-        write_frame(framed(found.table, found.scores), out)
-    if as_json:
-        facts = found.facts() | dict(columns=found.prepare._used, left_out=dict(left_out(found.prepare)))
-        print(json.dumps(plain(facts | dict(folder=str(folder) if found.axes else None)), ensure_ascii=True))
-    else:
-        width = terminal_width(sys.stdout)
-        for line in [_verdict(found)] if quiet else _lines(found, folder, None if new is not None else out, seed):
-            print("\n".join(wrapped(line, width)))
-    if new is not None and found.axes:
-        return _scored(AxisModel(found.model), new, out, as_json=False, silent=as_json)
+    with saved_in(folder if found.axes else None):
+        if found.scores is not None and out is not None and new is None:
+            write_frame(framed(found.table, found.scores), out)
+        if as_json:
+            facts = found.facts() | dict(columns=found.prepare._used, left_out=dict(left_out(found.prepare)))
+            print(json.dumps(plain(facts | dict(folder=str(folder) if found.axes else None)), ensure_ascii=True))
+        else:
+            width = terminal_width(sys.stdout)
+            for line in [_verdict(found)] if quiet else _lines(found, folder, None if new is not None else out, seed):
+                print("\n".join(wrapped(line, width)))
+        if new is not None and found.axes:
+            return _scored(AxisModel(found.model), new, out, as_json=False, silent=as_json)
     return 0 if found.axes else NO_AXES
 
 

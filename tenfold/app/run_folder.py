@@ -6,15 +6,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import platform
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import typer
+
 import tenfold
+from tenfold.app.failures import Stopped
 from tenfold.core.errors import BadFile, BadInput, BadParameter
 from tenfold.saved.writing import cannot_write, new_folder, put_folder
 from tenfold.selection.store import MODEL, RECORD, REPORT, SKETCH, plain
@@ -103,16 +107,28 @@ class Kept:
     files: frozenset[str] = FILES
 
     def check_place(self, folder: Path, file: Path, replace: bool) -> None:
-        """Refuse, before any work is done, a folder that is somebody else's, or was made from another table."""
+        """Refuse, before any work is done, a folder that is somebody else's, cannot be written, or was made from another table."""
         earlier = self.record_of(folder)
         there = {entry.name for entry in folder.iterdir()} if folder.is_dir() else set[str]()
         if (there and not (earlier and there <= self.files)) or (folder.exists() and not folder.is_dir()):
             raise BadFile(f"{folder} exists and was not made by {self.mark}: choose another name with {self.option}")
         if not folder.parent.is_dir():
             raise BadFile(f"there is no folder {folder.parent} to write {folder.name} into: make it first")
+        parent = folder.resolve().parent if folder.is_symlink() else folder.parent  # of a link, what it points to
+        if not os.access(parent, os.W_OK):
+            raise BadFile(f"the folder {parent} cannot be written: choose another one with {self.option}")
         data = earlier.get("data")
         if earlier and not replace and (data.get("place") if isinstance(data, dict) else None) != place_of(file):
             raise BadFile(f"{folder} {self.other} another table: choose another folder with {self.option}, or replace it with --replace")
+
+    def refuse_given(self, ctx: typer.Context, *names: str) -> None:
+        """Refuse options that were typed beside a folder: it keeps what it was made with, and they would be ignored."""
+        for name in names:
+            source = ctx.get_parameter_source(name)
+            if source is not None and source.name == "COMMANDLINE":
+                raise BadParameter(
+                    f"--{name} does nothing with a folder that is made already: leave it out, or run {self.mark} on the table again with it"
+                )
 
     def record_of(self, folder: Path) -> Facts:
         """What run.json holds; nothing where it is not there, or another command's."""
@@ -135,6 +151,17 @@ class Kept:
             **found,
         ))  # fmt: skip
         return record
+
+
+@contextlib.contextmanager
+def saved_in(folder: Path | None) -> Iterator[None]:
+    """What comes after the folder was saved: Ctrl-C is told with its name. None: nothing was saved."""
+    try:
+        yield
+    except KeyboardInterrupt:
+        if folder is None:
+            raise
+        raise Stopped(f"stopped; the model is saved in {folder}/") from None
 
 
 def write_folder(

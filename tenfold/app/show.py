@@ -3,20 +3,32 @@
 from __future__ import annotations
 
 import json
+import math
 import shlex
 import sys
 from typing import Any, TextIO
 
 from tenfold.app.board import board_lines
-from tenfold.app.decisions import decision_lines, rule_words
+from tenfold.app.decisions import decision_lines
 from tenfold.app.estimate import Estimated
+from tenfold.app.failures import discard_output
 from tenfold.app.progress import Progress
+from tenfold.app.promise import promise_lines
 from tenfold.app.words import AsItIs, clean, counted, figure, metric_name, short, terminal_width, wrapped
+from tenfold.selection.promise import Kept
 from tenfold.selection.store import plain
 
 MOST_NOTES = 12
 MEMBERS = 5  # of an ensemble that are named, the heaviest
 Facts = dict[str, Any]
+
+
+def say(text: str, out: TextIO) -> None:
+    """Lines for whoever reads them: a reader who goes away, as `head` does, does not end the run."""
+    try:
+        print(text, file=out, flush=True)
+    except BrokenPipeError:
+        discard_output()
 
 
 class Silent:
@@ -33,7 +45,7 @@ class Json(Silent):
     """One object for each event, on standard output."""
 
     def __call__(self, event: str, **facts: Any) -> None:
-        print(json.dumps(plain(dict(event=event, **facts)), ensure_ascii=True), flush=True)
+        say(json.dumps(plain(dict(event=event, **facts)), ensure_ascii=True), sys.stdout)
 
 
 class Text(Silent):
@@ -48,15 +60,26 @@ class Text(Silent):
             return self.progress.show(**facts)
         self.progress.close()
         for line in getattr(self, f"_{event}")(**facts):
-            print("\n".join(wrapped(line, self.width)), file=self.out, flush=True)
+            self.say("\n".join(wrapped(line, self.width)))
+
+    def say(self, text: str) -> None:
+        """Lines of the transcript."""
+        say(text, self.out)
 
     def close(self) -> None:
         self.progress.close()
 
     # --- one method for each event, giving its lines ---
 
-    def _start(self, version: str, seed: int, cores: int) -> list[str]:
-        return [f"tenfold {version}    seed {seed}    {counted(cores, 'core')}", ""]
+    def _start(
+        self, version: str, seed: int, cores: int, free: float | None = None, effort: str | None = None, time: float | None = None
+    ) -> list[str]:
+        parts = [f"tenfold {version}", f"seed {seed}", counted(cores, "core")]
+        if free is not None and math.isfinite(free):
+            parts.append(f"{free / 1e9:.1f} GB free")
+        if effort is not None:
+            parts.append(f"effort: {effort}" + ("" if time is None else f", at most {time:g} s"))
+        return ["    ".join(parts), ""]
 
     def _target(self, target: str, targets: list[str]) -> list[str]:
         number, others = targets.index(target) + 1, [short(one, 30) for one in targets if one != target]
@@ -76,7 +99,7 @@ class Text(Silent):
         return [*lines, *(f"  {short(one, 30):<{width}}   not begun" for one in left)]
 
     def _read(self, file: str, rows: int, columns: int, about: str, seconds: float, drawn: int | None = None) -> list[str]:
-        lines = [f"READ     {short(file)}   {counted(rows, 'row')} x {counted(columns, 'column')}   {about}"]
+        lines = [f"READ     {short(file)}   {counted(rows, 'row')} x {counted(columns, 'column')}   {about}   {seconds:.1f} s"]
         return lines if drawn is None else [*lines, f"         {counted(drawn, 'row')} drawn by chance   (--rows N for more or fewer)"]
 
     def _task(self, kind: str, metric: str, why: str | None, notes: list[str], **facts: Any) -> list[str]:
@@ -90,19 +113,21 @@ class Text(Silent):
         width = max((len(short(column["name"], 30)) for column in noted), default=0)
         lines = ["COLUMNS  " + ", ".join(_kinds(kind, kinds.count(kind)) for kind in dict.fromkeys(kinds))]
         for column in noted[:MOST_NOTES]:
-            undo = f"   (--{column['undo']} {_typed(column['name'])})" if column["undo"] else ""
+            undo = f"   (--{column['undo']} {typed(column['name'])})" if column["undo"] else ""
             lines.append(f"  ! {short(column['name'], 30):<{width}}   {column['note']}{undo}")
         more = len(noted) - MOST_NOTES
         return lines + ([f"    and {more} more, all in run.json"] if more > 0 else [])
 
-    def _checks(self, copies: str, suspects: list[tuple[str, str]]) -> list[str]:
+    def _checks(self, copies: str, suspects: list[tuple[str, str]], left_out: list[str] = []) -> list[str]:  # noqa: B006
         leaks = f"{counted(len(suspects), 'column')} to look at" if suspects else "no sign of leakage"
         lines = [f"CHECKS   {copies}   {leaks}"]
         for name, how in suspects[:MOST_NOTES]:
-            lines += [
-                f"  ! {short(name, 30)} alone predicts the target almost perfectly ({how}).",
-                f"    If it is filled in after the outcome, run again with --drop {_typed(name)}",
-            ]
+            lines.append(f"STOP?    Column {short(name, 30)} alone predicts the target almost perfectly ({how}).")
+            if name in left_out:
+                lines.append("         That usually means it is filled in after the outcome. The run goes on without it")
+                lines.append(f"         (--keep {typed(name)} if it is known at prediction time).")
+            else:
+                lines.append(f"         If it is filled in after the outcome, run again with --drop {typed(name)}")
         return lines
 
     def _plan(
@@ -135,10 +160,12 @@ class Text(Silent):
 
     def _interrupted(self, done: int, of: int, seconds: float, wall: bool) -> list[str]:
         if wall:
-            return ["", f"WALL     the time is over at {seconds:.1f} s: the plan was cut after {done} of {of} units of work."]
+            cut = f"WALL     the time is over at {seconds:.1f} s: the plan was cut after {done} of {of} units of work"
+            return ["", f"{cut}; reproduce will stop at the same unit."]
         return [
             "",
-            f"^C       Stopped by you at {seconds:.1f} s, after {done} of {of} units of work. Finishing with what is complete.",
+            f"^C       Stopped by you at {seconds:.1f} s, after {done} of {of} units of work. Finishing with what is complete:",
+            "         ranges are wider than those of a full run.",
         ]
 
     def _board(self, rows: list[Facts], metric: str, greater_is_better: bool, notes: dict[str, str]) -> list[str]:
@@ -176,11 +203,18 @@ class Text(Silent):
             return [*lines, f"         the simplest that is as good as the best single model; --prefer best takes {short(beside)}{score}"]
         return [*lines, f"SIMPLE   {short(beside)}{score}: the simplest that is as good as the best single model (--prefer simple)"]
 
-    def _saved(self, folder: str, size: str, rows: bool, commands: list[str], note: str | None = None) -> list[str]:
+    def _words(self, lines: list[str]) -> list[str]:
+        return ["", "IN PLAIN WORDS", *(f"  {line}" for line in lines)]
+
+    def _holdout(self, file: str, rows: int, target: str, notes: list[str], scores: list[Facts]) -> list[str]:
+        return ["", *promise_lines([Kept(**one) for one in scores], file, rows, notes, target)]
+
+    def _saved(self, folder: str, size: str, rows: bool, files: list[str], commands: list[str], notes: list[str]) -> list[str]:
         held = "holds some training rows" if rows else "holds no training rows"
         return [
-            f"SAVED    {folder}/   model.tenfold {size} ({held})   run.json   held_out.parquet   report.html",
-            *([f"  ! {note}"] if note else []),
+            "",
+            "   ".join([f"SAVED    {folder}/", f"model.tenfold {size} ({held})", *files]),
+            *(f"  ! {note}" for note in notes),
             *(self._command(title, one) for title, one in zip(["NEXT", *[""] * len(commands)], commands, strict=False)),
         ]
 
@@ -192,8 +226,8 @@ class Text(Silent):
     def _kept(self, note: str) -> list[str]:
         return [f"SAVED    nothing: {note}"]
 
-    def _done(self, seconds: float) -> list[str]:
-        return [f"done in {seconds:.1f} s"]
+    def _done(self, seconds: float, of: float | None = None) -> list[str]:
+        return [f"done in {seconds:.1f} s" + ("" if of is None else f" of {of:g} s")]
 
 
 class Quiet(Text):
@@ -210,7 +244,7 @@ class Quiet(Text):
         elif event == "chosen":
             self.chosen = facts
         elif event == "kept":
-            print(clean(f"nothing saved: {facts['note']}"), file=self.out)
+            self.say(clean(f"nothing saved: {facts['note']}"))
         elif event == "saved":
             worth = "no estimate"
             for one in self.estimate["estimates"][:1]:
@@ -219,35 +253,7 @@ class Quiet(Text):
                 worth = f"{metric_name(name)} {value} ({low} to {high})"
             verdict = "no usable signal: " if self.estimate["signal"] is False else ""
             line = f"{verdict}{self.chosen['model']}   {worth}   saved {facts['folder']}/"
-            print(clean(line), file=self.out)
-
-
-def result_of(record: Facts) -> Facts:
-    """A run in one line of a table: what was chosen, and how good that is on new rows."""
-    metric = record["settings"]["metric"]
-    estimate = record["estimate"].get(metric) or dict.fromkeys(("value", "low", "high"))
-    ends = {name: estimate[name] for name in ("value", "low", "high")}
-    return dict(model=record["chosen"], signal=record["signal"], metric=metric, **ends)
-
-
-def worth_of(record: Facts) -> list[tuple[str, str]]:
-    """What a saved run predicts, with what, and how good that is on new rows: titles and texts."""
-    try:
-        data, settings = record["data"], record["settings"]
-        lines = [
-            ("PREDICTS", f"{short(settings['target'])!r}   {record['chosen']}"),
-            ("TRAINED", f"on {short(data['name'])}, {counted(data['rows_used'], 'row')}"),
-        ]
-        for one in record["estimate"].values():
-            value, low, high = (figure(one[key], one["metric"]) for key in ("value", "low", "high"))
-            lines.append(("ESTIMATE", f"{metric_name(one['metric'])} {value}, 95% range {low} to {high} on new rows"))
-        if record.get("decisions"):
-            lines.append(("DECIDES", rule_words(record["decisions"])))
-        if record["signal"] is False:
-            lines.append(("VERDICT", "no usable signal: the model is the guess"))
-    except (KeyError, TypeError, AttributeError):  # another version, or somebody wrote in it
-        return []
-    return lines
+            self.say(clean(line))
 
 
 def _classes(counts: list[tuple[str, int]]) -> str:
@@ -275,6 +281,6 @@ def _kinds(kind: str, count: int) -> str:
     return counted(count, "category", "categories") if kind == "category" else f"{count:,} {kind}"
 
 
-def _typed(name: str) -> str:
-    """A name as it is typed in a shell."""
-    return shlex.quote(short(name, 30))
+def typed(name: str) -> str:
+    """A name as it is typed in a shell, whole: what is shown can be pasted."""
+    return shlex.quote(clean(name))

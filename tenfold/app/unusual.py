@@ -11,7 +11,7 @@ from typing import Annotated
 import typer
 
 from tenfold.app.options import KINDS, Columns, JsonResult, QuietFlag, Replace, Rows, columns_of
-from tenfold.app.run_folder import left_out
+from tenfold.app.run_folder import left_out, saved_in
 from tenfold.app.select import stem_of
 from tenfold.app.table_lines import check_given, check_out, head_lines, saved_lines, teller
 from tenfold.app.unusual_run import FDR, KEPT, Law, Verdict, judge_file, judged, law_in, law_of, save_law, write_table
@@ -24,6 +24,7 @@ TINY = 1e-9
 
 
 def unusual_command(
+    ctx: typer.Context,
     file: Annotated[Path, typer.Argument(metavar="FILE", help=f"the table: {KINDS}; or a folder that this command has made")],
     new: Annotated[Path | None, typer.Option(metavar="FILE", help="judge these rows instead, by what is usual in FILE")] = None,
     rate: Annotated[float, typer.Option(metavar="RATE", help="share of usual rows that may be flagged")] = 0.01,
@@ -66,8 +67,8 @@ def unusual_command(
     if file.is_dir():
         if new is None:
             raise BadParameter(f"{file} is a folder: name the rows that are to be judged with --new FILE")
-        law, folder = law_in(file), None
-        verdict = judge_file(law, new, top)
+        KEPT.refuse_given(ctx, "rate", "columns", "without", "save", "rows", "seed", "replace")
+        law, folder, own = law_in(file), None, None
     else:
         folder = save or Path(f"{stem_of(file)}-unusual.tenfold")
         KEPT.check_place(folder, file, replace)
@@ -75,23 +76,29 @@ def unusual_command(
         tell("reasons")
         own = judged(law, table, Z, p_values, top)
         picture = Picture.of(Z, own.p_values, own.unusual, [(row.place, row.number) for row in own.rows], seed)
-        save_law(folder, law, own, picture, file, seed, _next(folder))
+        save_law(folder, law, own, picture, file, _next(folder))
+    with saved_in(folder):
         verdict = own if new is None else judge_file(law, new, top)
-    tell("")
-    if out is not None:
-        write_table(verdict, out)
-    if as_json:
-        facts = verdict.facts() | dict(score=law.score, tried=law.tried, columns=law.prepare._used, left_out=dict(left_out(law.prepare)))
-        print(json.dumps(plain(facts | dict(folder=None if folder is None else str(folder))), ensure_ascii=True))
-        return 0
-    width = terminal_width(sys.stdout)
-    for line in [_verdict(verdict)] if quiet else _lines(law, verdict, folder, out, seed):
-        print("\n".join(wrapped(line, width)))
+        assert verdict is not None  # a folder comes with new rows
+        tell("")
+        if out is not None:
+            write_table(verdict, out)
+        if as_json:
+            _print_json(law, verdict, folder)
+        else:
+            width = terminal_width(sys.stdout)
+            for line in [_verdict(verdict)] if quiet else _lines(law, verdict, folder, out):
+                print("\n".join(wrapped(line, width)))
     return 0
 
 
-def _lines(law: Law, verdict: Verdict, folder: Path | None, out: Path | None, seed: int) -> list[str]:
-    lines = head_lines(verdict.table, law.prepare, seed, folder is not None)
+def _print_json(law: Law, verdict: Verdict, folder: Path | None) -> None:
+    facts = verdict.facts() | dict(score=law.score, tried=law.tried, columns=law.prepare._used, left_out=dict(left_out(law.prepare)))
+    print(json.dumps(plain(facts | dict(folder=None if folder is None else str(folder))), ensure_ascii=True))
+
+
+def _lines(law: Law, verdict: Verdict, folder: Path | None, out: Path | None) -> list[str]:
+    lines = head_lines(verdict.table, law.prepare, law.seed, folder is not None)
     tried = [f"{name} {100 * area:.0f} %" for name, area in law.tried.items()]
     lines += ["", f"SCORE    {law.score}   tells rows from those with an exchanged cell: {', '.join(tried)}"]
     lines += ["", f"UNUSUAL  {_verdict(verdict)}"]

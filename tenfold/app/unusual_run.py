@@ -62,6 +62,7 @@ class Law:
     choices: list[Choices]
     score: str  # in words
     tried: dict[str, float]  # area under the curve by name
+    seed: int
 
     @property
     def prepare(self) -> Any:
@@ -117,7 +118,8 @@ def law_of(
         found = first
     pipeline = pipeline_of(found.prepare, ("outliers", found.detector))
     choices = choices_of(table.values, kinds_of(table), places_of(found.prepare), found.Z)
-    return Law(pipeline, choices, found.tried[0].name, {one.name: one.area for one in found.tried}), table, found.Z, found.detector.pvalues_
+    law = Law(pipeline, choices, found.tried[0].name, {one.name: one.area for one in found.tried}, seed)
+    return law, table, found.Z, found.detector.pvalues_
 
 
 @dataclass(frozen=True)
@@ -205,9 +207,9 @@ def write_table(verdict: Verdict, out: Path) -> None:
 # --- the folder ---
 
 
-def save_law(folder: Path, law: Law, verdict: Verdict, picture: Picture, file: Path, seed: int, commands: list[str]) -> None:
+def save_law(folder: Path, law: Law, verdict: Verdict, picture: Picture, file: Path, commands: list[str]) -> None:
     """Whole or not at all."""
-    record = KEPT.record(verdict.table, law.prepare, file, seed, dict(score=law.score, tried=law.tried) | verdict.facts())
+    record = KEPT.record(verdict.table, law.prepare, file, law.seed, dict(score=law.score, tried=law.tried) | verdict.facts())
     page = unusual_page(record, picture, commands)
     write_folder(folder, law.pipeline, record | dict(choices=plain([one.facts() for one in law.choices])), verdict.table, page)
 
@@ -220,7 +222,7 @@ def law_in(folder: Path) -> Law:
     pipeline = KEPT.model_in(folder)
     try:
         choices = [Choices.of(one) for one in record["choices"]]
-        return Law(pipeline, choices, str(record["score"]), dict(record["tried"]))
+        return Law(pipeline, choices, str(record["score"]), dict(record["tried"]), int(record["seed"]))
     except (KeyError, TypeError, ValueError, AttributeError):
         raise BadFile(f"{folder / RECORD} is not as tenfold unusual wrote it: run it again") from None
 

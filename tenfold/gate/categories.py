@@ -298,7 +298,12 @@ def numbered(values: Any) -> tuple[Array, list[Any]]:
 
 def is_missing(value: Any) -> bool:
     """Nothing, an empty text, NaN."""
-    return value is None or (isinstance(value, str) and value == "") or (isinstance(value, float) and value != value)
+    return (isinstance(value, str) and value == "") or is_gap(value)
+
+
+def is_gap(value: Any) -> bool:
+    """None, NaN, or what pandas has for them: NaT, and NA, which is equal to nothing, not even in a way that could be asked."""
+    return value is None or (isinstance(value, (float, np.floating)) and value != value) or type(value).__name__ in ("NAType", "NaTType")
 
 
 def kind_of(value: Any) -> str:

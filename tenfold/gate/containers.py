@@ -14,11 +14,12 @@ from tenfold.core import ops
 from tenfold.core.data import Array
 from tenfold.core.errors import BadInput, BadType
 from tenfold.core.numbers import column_name
-from tenfold.gate.categories import Coder, Placed, numbered, short
+from tenfold.gate.categories import Coder, Placed, is_gap, numbered, short
 
 Column = Array | Placed
 
 DATED = re.compile(r"\d{4}-\d{1,2}-\d{1,2}([ T]|$)|\d{1,2}[./]\d{1,2}[./](\d{2}|\d{4})( |$)")
+NUMBERS_AS_TEXT = "these are numbers stored as text, make numbers of them first"
 TOGETHER = 8  # columns that are coded side by side: a line of the cache holds as many
 TILE = 2048  # rows that are written before others
 
@@ -140,23 +141,35 @@ def _column(column: Any, j: int, coder: Coder | None) -> Column:
             return coder.numbers(j, _no_categories(column.to_list(), where))
     if objects or kind == nw.Boolean:
         return to_floats(column.to_list(), where)
+    values = column.to_list()
+    if column.null_count():
+        values = [None if is_gap(one) else one for one in values]
     if kind == nw.String and coder is None:
         try:  # numbers that are stored as text
-            return np.array([np.nan if one is None else float(one) for one in column.to_list()])
+            return np.array([np.nan if one is None else float(one) for one in values])
         except (TypeError, ValueError):
             pass
-    first = next((i for i, v in enumerate(column.to_list()) if v is not None), 0)
-    how = "with Prepare or DateParts" if kind.is_temporal() else way_to_numbers(column[first])
-    raise BadInput(
-        f"could not convert string to float: {where} holds {kind} (row {first}: {short(column[first])}): "
-        f"code it as numbers first, {how} for example"
-    )
+    read = [one is not None and is_number(one) for one in values]
+    wrong = next((i for i, one in enumerate(values) if one is not None and not read[i]), None)
+    row = wrong if wrong is not None else read.index(True) if any(read) else 0
+    way = NUMBERS_AS_TEXT if read[row] else way_to_numbers(values[row], any(read), kind.is_temporal())
+    raise BadInput(f"could not convert string to float: {where} holds {kind} (row {row}: {short(values[row])}): {way}")
 
 
-def way_to_numbers(value: Any) -> str:
+def is_number(value: Any) -> bool:
+    """Whether a value can be read as a number."""
+    try:
+        float(value)
+    except (TypeError, ValueError, OverflowError):
+        return False
+    return True
+
+
+def way_to_numbers(value: Any, beside_numbers: bool = False, dated: bool = False) -> str:
     """What makes numbers of a column with such a value. Of a date it is not known which part matters: it is not made a number untold."""
-    dated = isinstance(value, date) or (isinstance(value, str) and DATED.match(value.strip()))
-    return "with Prepare or DateParts" if dated else "with OneHotEncoder"
+    dated = dated or isinstance(value, date) or (isinstance(value, str) and DATED.match(value.strip()) is not None)
+    way = f"as numbers first, with {'Prepare or DateParts' if dated else 'OneHotEncoder'} for example"
+    return f"make this cell a number or a missing value, or code the column {way}" if beside_numbers else f"code it {way}"
 
 
 def numbered_column(column: Any) -> tuple[Array, list[Any]]:

@@ -11,7 +11,7 @@ from tenfold.core import ops
 from tenfold.core.data import Array, Target
 from tenfold.core.errors import BadInput, BadType, DataConverted, warn
 from tenfold.core.numbers import objection, row_number
-from tenfold.gate.categories import short
+from tenfold.gate.categories import is_gap, short
 from tenfold.gate.containers import listed, to_floats
 
 SMALLEST_WEIGHT, LARGEST_WEIGHT = 1e-100, 1e100  # so that weighted sums neither overflow nor vanish
@@ -72,7 +72,11 @@ def as_column(y: Any) -> Array:
     if ops.is_sparse(y):
         raise BadType("y is sparse: sparse multilabel-indicator for y is not supported. Use y.toarray()")
     if hasattr(y, "__array__") or isinstance(y, (list, tuple)):
-        return np.asarray(y)
+        column = np.asarray(y)
+        if column.dtype.kind in "US" and isinstance(y, (list, tuple)):  # NumPy makes the text "nan" of a NaN beside texts
+            objects = np.asarray(y, dtype=object)
+            return objects if any(is_gap(one) for one in objects.flat) else column
+        return column
     if np.ndim(y) == 0:
         raise BadInput(f"y should be a 1d array, got {short(y)} instead")
     return np.asarray(y)
@@ -129,14 +133,16 @@ def flat_labels(y: Array, n: int, index: Any = ALL) -> Array:
 def encode(y: Array, classes: Any = None, index: Any = ALL) -> tuple[Array, Array]:
     """Sorted classes, and each label as its number among them."""
     if classes is None:
-        return _distinct(y)
+        return _distinct(y, index)
     values = np.unique(np.asarray(classes))
     try:
         place = np.searchsorted(values, y)
         known = values[np.minimum(place, len(values) - 1)] == y
     except TypeError:
+        check_labelled(y, index)
         raise BadInput(f"the labels ({y.dtype}) are not of the same type as the classes ({values.dtype})") from None
     if not np.all(known):
+        check_labelled(y, index)
         row = int(np.flatnonzero(~known)[0])
         raise BadInput(
             f"The target label(s) {np.asarray(y[row]).item()!r} in y do not exist in the initial classes {listed(values)}, first in "
@@ -145,7 +151,7 @@ def encode(y: Array, classes: Any = None, index: Any = ALL) -> tuple[Array, Arra
     return values, place.astype(np.int64)
 
 
-def _distinct(y: Array) -> tuple[Array, Array]:
+def _distinct(y: Array, index: Any) -> tuple[Array, Array]:
     if y.dtype.kind in "iub" and y.size and y.dtype != np.uint64:
         low, high = int(y.min()), int(y.max())
         if high - low < 1024:  # few whole numbers: counting beats sorting
@@ -157,13 +163,20 @@ def _distinct(y: Array) -> tuple[Array, Array]:
     try:
         values, codes = np.unique(y, return_inverse=True)
     except TypeError:
+        check_labelled(y, index)
         kinds = {type(v).__name__: i for i, v in reversed(list(enumerate(y)))}
         examples = " and ".join(f"{kind} (row {row})" for kind, row in sorted(kinds.items(), key=lambda item: item[1])[:2])
         raise BadInput(f"y holds labels of mixed type, {examples}: make them all text or all numbers") from None
-    if y.dtype.kind == "O" and any(v is None or v != v for v in values):
-        row = next(i for i, v in enumerate(y) if v is None or v != v)
-        raise BadInput(f"Input y contains NaN in row {row}: drop the rows without a label first")
+    if y.dtype.kind == "O" and any(map(is_gap, values)):
+        check_labelled(y, index)
     return values, codes.reshape(-1).astype(np.int64)
+
+
+def check_labelled(y: Array, index: Any = ALL) -> None:
+    """Refuse a row without a label as such, before it is called a label of another type or an unknown class."""
+    row = next((i for i, one in enumerate(y) if is_gap(one)), None) if y.dtype.kind == "O" else None
+    if row is not None:
+        raise BadInput(f"Input y contains NaN in row {row_number(index, row)}: drop the rows without a label first")
 
 
 def drop_unseen_classes(codes: Array | None, target: Target, rows: Array, classes: Any) -> tuple[Array | None, Target]:

@@ -16,11 +16,12 @@ STRIP = 190  # pixels of the small pictures in tables
 
 @dataclass(frozen=True)
 class Text:
-    """A paragraph."""
+    """A paragraph; `picture`: it says how a picture is to be read, and nothing without it."""
 
     kind: ClassVar[str] = "text"
     text: str
     faint: bool = False
+    picture: bool = False
 
 
 @dataclass(frozen=True)

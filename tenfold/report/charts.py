@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from markupsafe import Markup
 
 from tenfold.core.data import Array
+from tenfold.evaluate.validate.intervals import wilson
 from tenfold.report import numbers
 from tenfold.report.classes import Curve, Reliability, Thresholds
 from tenfold.report.facts import floats, number
 from tenfold.report.svg import Plot, tick_text
-from tenfold.report.trust import Coverage
+from tenfold.report.trust import PROMISED
 from tenfold.selection.unseen import Unseen
 from tenfold.table.show import shown
 
@@ -122,21 +124,23 @@ def histogram_chart(values: Array, label: str, x_title: str, rules: list[tuple[f
     return plot.svg()
 
 
-def coverage_chart(found: Coverage) -> Markup:
-    """How often ranges hold the truth, against how often they should."""
-    low = min(0.4, float(found.held.min()))
+def kept_chart(groups: Sequence[tuple[str, int, float]], x_title: str) -> Markup:
+    """The share of rows whose truth lay in their range or their set, group by group, with Wilson's ranges."""
+    ranges = [wilson(share * count, count) for _, count, share in groups]
+    low = min(0.7, *(one.low for one in ranges))
     plot = Plot(
-        "coverage against its nominal level",
-        (0.45, 1),
+        "share of rows whose truth was held at 90%",
+        (0.5, len(groups) + 0.9),  # with room for the label
         (low, 1),
-        x_title="nominal",
+        x_title=x_title,
         y_title="held the truth",
-        x_ticks=SHARES[2:],
-        y_ticks=[one for one in SHARES if one[0] >= low],
+        x_ticks=[(float(k), str(k)) for k in range(1, len(groups) + 1)],
+        y_ticks=[(one, f"{100 * one:.0f}%") for one in (0.5, 0.6, 0.7, 0.8, 0.9, 1.0) if one >= low],
     )
-    plot.diagonal()
-    plot.line(found.nominal, found.held, "c0 thin")
-    plot.dots(found.nominal, found.held, "c0", 4.0)
+    plot.level(PROMISED, "promised")
+    for k, one in enumerate(ranges, 1):
+        plot.whisker(float(k), one.low, one.high)
+    plot.dots(np.arange(1, len(groups) + 1), [share for _, _, share in groups], "c0", 4.0)
     return plot.svg()
 
 
@@ -220,28 +224,6 @@ def time_chart(board: list[dict[str, Any]], metric: str, scale: tuple[float, flo
         if all(abs(at[0] - c) > 12 or abs(at[1] - d) > 12 for c, d in taken):  # the better of two that would overlap is named
             taken.append(at)
             plot.note(a, b, name, "up mid")
-    return plot.svg()
-
-
-def learning_chart(curve: list[dict[str, Any]], metric: str) -> Markup:
-    """The score against the number of training rows."""
-    rows = np.array([one["rows"] for one in curve], dtype=np.float64)
-    score = np.array([one["score"] for one in curve], dtype=np.float64)
-    low, high = (
-        np.array([one["score"] if (found := number(one.get(end))) is None else found for one in curve], dtype=np.float64)
-        for end in ("low", "high")
-    )
-    plot = Plot(
-        "learning curve",
-        (float(rows.min()), float(rows.max())),
-        (float(low.min()), float(high.max())),
-        x_title="training rows",
-        y_title=metric,
-        log_x=True,
-    )
-    plot.band(rows, low, high)
-    plot.line(rows, score, "c0")
-    plot.dots(rows, score, "c0", 3.5)
     return plot.svg()
 
 

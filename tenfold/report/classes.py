@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
-from scipy.special import ndtri
 
 from tenfold.core.data import Array
+from tenfold.evaluate.validate.intervals import wilson
 from tenfold.selection.unseen import Unseen
 
 REPLICATES, BAND_ROWS, GRID = 200, 50_000, 51  # of the bands
@@ -65,17 +66,19 @@ class Thresholds:
         return int(least[len(least) // 2])
 
 
-def positive_class(held: Unseen) -> int:
-    """Of two classes the rarer one, of which is asked "how many of them are found"."""
+def positive_class(held: Unseen, positive: Any = None) -> int:
+    """Of two classes the one that the run calls positive, of which is asked "how many of them are found"; else the rarer one."""
+    if positive in held.classes:
+        return held.classes.index(positive)
     counts = np.bincount(held.truth, minlength=len(held.classes))
     return int(np.argmin(counts)) if counts[0] != counts[-1] else len(counts) - 1
 
 
-def drawn_classes(held: Unseen) -> list[int]:
+def drawn_classes(held: Unseen, positive: Any = None) -> list[int]:
     """The classes that get curves: the positive one of two, else the most frequent."""
     counts = np.bincount(held.truth, minlength=len(held.classes))
     if len(held.classes) == 2:
-        return [positive_class(held)]
+        return [positive_class(held, positive)]
     return sorted(np.argsort(-counts, kind="stable")[:MOST_CURVES].tolist())
 
 
@@ -164,10 +167,10 @@ def _bands(positive: Array, chance: Array, grid: Array, along: object) -> tuple[
     return low, high
 
 
-def reliability(held: Unseen) -> Reliability:
+def reliability(held: Unseen, positive: Any = None) -> Reliability:
     """Of two classes the chance of the positive one; of more the chance of the class that is said, against how often it is right."""
     if len(held.classes) == 2:
-        label = positive_class(held)
+        label = positive_class(held, positive)
         chance, true = held.outputs[:, label], held.truth == label
     else:
         chance, true = held.outputs.max(axis=1), held.predicted == held.truth
@@ -175,10 +178,9 @@ def reliability(held: Unseen) -> Reliability:
     parts = [part for part in np.array_split(order, min(BINS, max(1, len(order) // 10))) if len(part)]
     rows = np.array([len(part) for part in parts])
     mean, share = (np.array([values[part].mean() for part in parts]) for values in (chance, true))
-    z = float(ndtri(0.5 + LEVEL / 2))
-    middle = (share + z * z / (2 * rows)) / (1 + z * z / rows)
-    reach = z / (1 + z * z / rows) * np.sqrt(share * (1 - share) / rows + z * z / (4 * rows**2))
-    return Reliability(mean, share, middle - reach, middle + reach, rows, float(np.average(np.abs(mean - share), weights=rows)))
+    ranges = [wilson(float(p * n), int(n), LEVEL) for p, n in zip(share, rows, strict=True)]
+    low, high = (np.array([getattr(one, end) for one in ranges]) for end in ("low", "high"))
+    return Reliability(mean, share, low, high, rows, float(np.average(np.abs(mean - share), weights=rows)))
 
 
 def gain(held: Unseen, label: int) -> Curve | None:

@@ -11,7 +11,7 @@ from tenfold.report.blocks import STRIP, Figure, Figures, Section, Table, Text
 from tenfold.report.errors import along_table
 from tenfold.report.facts import Facts, as_dict, as_list, counted, floats, listed, number
 from tenfold.report.svg import Axis, strip
-from tenfold.score.words import figure, metric_name
+from tenfold.score.words import figure, metric_name, percent
 from tenfold.table.show import shown
 
 MOST_ROWS = 25
@@ -57,7 +57,7 @@ def drivers(facts: Facts) -> Section | None:
             caption="" if of <= MOST_ROWS else f"and {of - MOST_ROWS} more that lose less",
         ),
     ]
-    blocks += _effects(facts) + _pairs(facts)
+    blocks += _effects(facts) + _pairs(facts) + _examples(facts)
     return Section("drivers", "What drives it", blocks)
 
 
@@ -79,7 +79,7 @@ def _effects(facts: Facts) -> list[object]:
         "How predictions change along each column, all else as it is in the rows, on one scale. "
         "Strokes at the foot are values of rows: where there are few, the line says little."
     )
-    return [Text(text), Figures(figures)]
+    return [Text(text, picture=True), Figures(figures)]
 
 
 def _can_be_drawn(effect: dict[str, Any]) -> bool:
@@ -107,11 +107,43 @@ def _pairs(facts: Facts) -> list[object]:
     ]
 
 
+def _examples(facts: Facts) -> list[object]:
+    """Three rows and what drove them, without their cells."""
+    found = [as_dict(one) for one in as_list(facts.more.get("examples"))]
+    found = [one for one in found if number(one.get("value")) is not None and number(one.get("row")) is not None]
+    if not found:
+        return []
+
+    def added(value: float | None) -> str:
+        if value is None:
+            return ""
+        return f"{100 * value:+.1f} points".replace("-", "−") if facts.classes else f"{'+' if value >= 0 else '−'}{figure(abs(value))}"
+
+    rows = []
+    for one in found:
+        what, value, base = shown(one.get("what", ""), 24), number(one["value"]), number(one.get("base"))
+        said = f"chance of {what} {percent(value)}" if facts.classes else figure(value)
+        why = [
+            f"{shown(column.get('column', ''), 30)} {added(number(column.get('adds')))}"
+            for column in map(as_dict, as_list(one.get("columns")))
+        ]
+        rest = number(one.get("rest")) or 0.0
+        why += [f"all others {added(rest)}"] if abs(rest) >= (0.0005 if facts.classes else 0.001 * abs(value or 0.0)) else []
+        mean = percent(base) if facts.classes else figure(base)
+        rows.append([f"{int(one['row']):,}", shown(one.get("which", ""), 20), said, mean, ", ".join(why)])
+    words = (
+        "Three rows, by the size of their held-out prediction: what the saved model says of them, and what each column adds to the mean of "
+        "other rows (Shapley values). Their cells are not shown; rows are counted from 1, as tenfold explain DIR FILE --row N takes them."
+    )
+    return [Text(words), Table(["row", "", "prediction", "from a mean of", "by"], rows, right=(0,), tight=(1, 2))]
+
+
 def failing(facts: Facts) -> Section | None:
     """Groups whose loss is larger than chance allows, and the loss along the table."""
     found = as_dict(facts.more.get("slices"))
     figures = along_table(facts)
-    if not found and not figures:
+    new = [as_dict(one) for one in as_list(facts.more.get("first_seen"))]
+    if not found and not figures and not new:
         return None
     blocks: list[object] = []
     worse = [as_dict(one) for one in as_list(found.get("worse"))]
@@ -146,31 +178,12 @@ def failing(facts: Facts) -> Section | None:
                 f"explains. Groups of fewer than {int(number(found.get('least')) or 0)} rows are too small to say.",
             ),
         )
+    if new:
+        counts = [int(number(one.get("rows")) or 0) for one in new]
+        names = [shown(one.get("column", ""), 60) for one in new]
+        cells = [[name, f"{k:,}", percent(number(one.get("share")))] for name, k, one in zip(names, counts, new, strict=True)]
+        words = "Levels that no row of the other folds had: what new rows hold of that kind counts as unknown, as it did here."
+        blocks += [Text(words), Table(["column", "rows with such a level", "share"], cells, right=(1, 2), narrow=True)]
     if figures:
         blocks.append(Figures(figures))
     return Section("failing", "Where it fails", blocks)
-
-
-def fairness(facts: Facts) -> Section | None:
-    """Error and calibration by the groups of a column that was named."""
-    found = as_dict(facts.more.get("fair"))
-    groups = [as_dict(one) for one in as_list(found.get("groups"))]
-    if not groups:
-        return None
-    rows = [
-        [
-            shown(one.get("group", ""), 50),
-            f"{int(one.get('rows', 0)):,}",
-            figure(number(one.get("loss"))),
-            figure(number(one.get("said"))),
-            figure(number(one.get("true"))),
-        ]
-        for one in groups
-    ]
-    what = f"chance of {shown(found['class'], 30)}" if found.get("class") else "prediction"
-    heads = ["group", "rows", shown(found.get("of", "loss"), 30), f"mean {what}", "mean truth"]
-    text = (
-        f"By {shown(found.get('column', ''), 60)}: where the loss differs, some get worse predictions; "
-        f"where mean {what} and truth differ, some are over- or underrated."
-    )
-    return Section("fairness", "Fairness", [Text(text), Table(heads, rows, right=(1, 2, 3, 4))])

@@ -1,12 +1,12 @@
-"""Errors on held-out rows: of classes, of numbers, along the table, and how far ranges can be relied on."""
+"""Errors on held-out rows: of classes, of numbers, and along the table."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from tenfold.report import charts, classes, numbers, trust
+from tenfold.report import charts, classes, numbers
 from tenfold.report.blocks import Costs, Figure, Figures, Section, Table, Text
-from tenfold.report.facts import Facts, as_dict, as_list, counted, number
+from tenfold.report.facts import Facts, as_dict, as_list, counted
 from tenfold.report.svg import Plot
 from tenfold.score.words import figure
 from tenfold.selection.unseen import Unseen
@@ -16,6 +16,8 @@ WORST = 20
 TENTHS, LEAST_TENTH = 10, 10
 START_COST = 1.0
 LEAST_ROWS = 10
+ALONG = "Residuals along the columns that matter most; the band holds 80% of the rows, and the line should stay near zero."
+ROWS = "Rows are counted from 1, the first below the header: tenfold explain DIR FILE --row N says why one gets its prediction."
 
 
 def errors(facts: Facts) -> Section | None:
@@ -41,7 +43,8 @@ def _classes(facts: Facts, held: Unseen) -> list[object]:
             narrow=True,
         ),
     ]
-    drawn = classes.drawn_classes(held)
+    positive = facts.settings.get("positive")
+    drawn = classes.drawn_classes(held, positive)
     two = len(held.classes) == 2
     of = f"class {shown(held.classes[drawn[0]], 30)}" if two else "each class against the rest"
     figures = []
@@ -57,8 +60,8 @@ def _classes(facts: Facts, held: Unseen) -> list[object]:
         areas = _areas(precision)
         svg = charts.curves_chart(precision, "precision against recall", "recall: found", "precision: right when said", False, share)
         figures.append(Figure("Precision and recall", svg, f"Of {of}. Average precision: {areas}.", keys))
-    sure = classes.reliability(held)
-    what = f"class {shown(held.classes[classes.positive_class(held)], 30)}" if two else "the class that is said"
+    sure = classes.reliability(held, positive)
+    what = f"class {shown(held.classes[drawn[0]], 30)}" if two else "the class that is said"
     words = f"Chance of {what} against how often it came true, with 95% ranges. Off by {100 * sure.off:.1f} points on average."
     figures.append(Figure("Are the chances right?", charts.reliability_chart(sure), words))
     if two and roc:
@@ -172,7 +175,7 @@ def _numbers(facts: Facts, held: Unseen) -> list[object]:
     ]
     if figures:
         blocks += [
-            Text("Residuals along the columns that matter most; the band holds 80% of the rows, and the line should stay near zero."),
+            Text(ALONG, picture=True),
             Figures(figures),
         ]
     return blocks
@@ -186,7 +189,7 @@ def _worst(facts: Facts, held: Unseen) -> list[object]:
     if held.classes:
         rows = [
             [
-                f"{held.rows[i]:,}",
+                f"{held.rows[i] + 1:,}",
                 shown(held.classes[held.truth[i]], 40),
                 shown(held.classes[held.predicted[i]], 40),
                 f"{100 * held.outputs[i, held.truth[i]]:.1f}%",
@@ -197,18 +200,20 @@ def _worst(facts: Facts, held: Unseen) -> list[object]:
             ["row", "is", "said", "chance given to the truth"],
             rows,
             right=(0, 3),
-            summary=f"The {len(rows)} rows it is most wrong about, by their number from 0",
+            summary=f"The {len(rows)} rows it is most wrong about, by their number from 1",
+            caption=ROWS,
         )
     else:
         rows = [
-            [f"{held.rows[i]:,}", figure(held.truth[i]), figure(held.predicted[i]), figure(held.truth[i] - held.predicted[i])]
+            [f"{held.rows[i] + 1:,}", figure(held.truth[i]), figure(held.predicted[i]), figure(held.truth[i] - held.predicted[i])]
             for i in order
         ]
         table = Table(
             ["row", "true", "predicted", "off by"],
             rows,
             right=(0, 1, 2, 3),
-            summary=f"The {len(rows)} rows it is most wrong about, by their number from 0",
+            summary=f"The {len(rows)} rows it is most wrong about, by their number from 1",
+            caption=ROWS,
         )
     return [table]
 
@@ -242,46 +247,3 @@ def along_table(facts: Facts) -> list[Figure]:
             "Mean loss of each tenth with two standard errors. A trend means that rows change along the table, perhaps with time.",
         ),
     ]
-
-
-def uncertainty(facts: Facts) -> Section | None:
-    """How often ranges, or sets of classes, hold the truth."""
-    found = trust.coverage(facts.held) if facts.held is not None else None
-    if found is None or facts.held is None:
-        return None
-    at = float(found.held[trust.NOMINAL.index(trust.PROMISED)])
-    what = "sets of classes" if facts.held.classes else "ranges around predictions"
-    words = (
-        f"90% {what} held the truth of {100 * at:.1f}% of the rows. "
-        "Each fold was judged by the errors of the others, so no row took part in its own range."
-    )
-    if found.half_width is not None:
-        words += f" They reach {figure(found.half_width)} to either side on average."
-    blocks: list[object] = [
-        Text(words),
-        Figures(
-            [Figure("Promised and kept", charts.coverage_chart(found), "On the diagonal, ranges hold the truth as often as they say.")],
-        ),
-    ]
-    if found.groups:
-        rows = [[shown(name, 60), f"{count:,}", f"{100 * share:.1f}%"] for name, count, share in found.groups]
-        blocks.append(
-            Table(["rows", "how many", "held by 90% " + ("sets" if facts.held.classes else "ranges")], rows, right=(1, 2), narrow=True),
-        )
-    if found.sizes:
-        called = {0: "no class is likely enough", 1: "one class", 2: "could be either of two"}
-        rows = [[called.get(size, f"could be any of {size}"), f"{100 * share:.1f}%"] for size, share in found.sizes[:12]]
-        blocks.append(Table(["90% answer", "rows"], rows, right=(1,), narrow=True))
-    reaches = as_list(facts.record.get("reaches"))
-    if len(reaches) == 2 and len(as_list(reaches[0])) > 1:
-        rows = [[f"up to {figure(number(end))}", f"± {figure(number(half))}"] for end, half in zip(*reaches, strict=False)]
-        blocks.append(
-            Table(
-                ["prediction", "90% range"],
-                rows,
-                right=(1,),
-                narrow=True,
-                caption="Where errors grow with the prediction, so do the ranges.",
-            ),
-        )
-    return Section("uncertainty", "Uncertainty of single predictions", blocks)

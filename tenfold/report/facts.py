@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+from tenfold.core.data import Array
 from tenfold.score.record import Score
 from tenfold.score.words import figure, metric_name
 from tenfold.selection.decision import judge_of
@@ -44,6 +45,7 @@ class Facts:
     record: dict[str, Any]
     held: Unseen | None = None
     more: dict[str, Any] = field(default_factory=dict)  # what drives the model: `selection.explained`
+    weights: Array | None = None  # of the held-out rows, where they do not count alike
 
     @property
     def data(self) -> dict[str, Any]:
@@ -109,7 +111,12 @@ class Facts:
 
     @property
     def is_guess(self) -> bool:
-        return self.record.get("signal") is False
+        return self.record.get("signal") is False and not self.is_fit
+
+    @property
+    def is_fit(self) -> bool:
+        """Whether it is a run of `tenfold fit`: one learner that was named, nothing chosen."""
+        return self.record.get("command") == "fit"
 
     @property
     def chosen(self) -> str:

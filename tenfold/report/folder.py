@@ -6,46 +6,66 @@ import json
 from pathlib import Path
 from typing import Any
 
-from tenfold.core.errors import BadFile, BadInput
-from tenfold.report.page import write_report
-from tenfold.saved.writing import cannot_write, replacing
-from tenfold.selection.explained import explained
+from tenfold.core.errors import BadFile, BadInput, BadParameter
+from tenfold.report.markdown import markdown_of
+from tenfold.report.page import write_report, write_text
+from tenfold.selection.examples import examples
+from tenfold.selection.explained import explained, gaps_of
+from tenfold.selection.inside import inside
 from tenfold.selection.model import TableModel
-from tenfold.selection.store import EXPLAINED, HELD_OUT, MODEL, REPORT, open_run, plain, record_of
+from tenfold.selection.order import first_seen, ordered
+from tenfold.selection.store import EXPLAINED, HELD_OUT, MODEL, REPORT, SIMPLE, open_run, plain, record_of
+from tenfold.selection.unseen import Unseen
+from tenfold.table.columns import Asked, check_name
 from tenfold.table.reading import pl, read_table
 
 Facts = dict[str, Any]
 
 
-def report_run(folder: Any, table: Any = None, path: Any = None) -> Path:
+def report_run(folder: Any, table: Any = None, path: Any = None, by: str | None = None, markdown: bool = False) -> Path:
     """Write the report of a run's folder, into it unless a path is given; returns where it is.
 
     table: the training table. What drives the model, and where it fails, is then found out and kept in the folder for the next time.
+    by: a column of it by whose groups the errors are told. markdown: the same facts also as a text beside the page, report.md.
     """
     folder = Path(folder)
     record = record_of(folder)
     if not record:
         raise BadFile(f"{folder} holds no run: give a folder that tenfold select has made")
+    _can_be_told(by, table)
     held_out = _held_out(folder)
-    found = _known(folder)
+    found = explained_of(folder)
     if table is not None and held_out is not None:
-        found = drivers_of(open_run(folder / MODEL), record, held_out, table)
-        try:
-            with replacing(str(folder / EXPLAINED)) as file:
-                file.write((json.dumps(found, ensure_ascii=False, allow_nan=False) + "\n").encode("utf-8"))
-        except OSError as reason:
-            raise cannot_write(str(folder / EXPLAINED), reason) from None
-    return write_report(folder / REPORT if path is None else path, record, held_out, found)
+        simple = open_run(folder / SIMPLE) if (folder / SIMPLE).exists() else None
+        found = drivers_of(open_run(folder / MODEL), record, held_out, table, by, simple)
+        write_text(folder / EXPLAINED, json.dumps(found, ensure_ascii=False, allow_nan=False) + "\n")
+    page = write_report(folder / REPORT if path is None else path, record, held_out, found)
+    if markdown:
+        write_text(page.with_suffix(".md"), markdown_of(record, held_out, found))
+    return page
 
 
-def report_of(path: Any, model: TableModel, record: Facts, held_out: pl.DataFrame | None, table: Any = None) -> Path:
+def report_of(
+    path: Any, model: TableModel, record: Facts, held_out: pl.DataFrame | None, table: Any = None, by: str | None = None
+) -> Path:
     """Write the report of a run in memory; returns where it is."""
-    found = None if table is None or held_out is None else drivers_of(model, record, held_out, table)
+    _can_be_told(by, table)
+    found = None if table is None or held_out is None else drivers_of(model, record, held_out, table, by)
     return write_report(path, plain(record), held_out, found)
 
 
-def drivers_of(model: TableModel, record: Facts, held_out: pl.DataFrame, table: Any) -> Facts:
-    """What drives a model and where it fails, from its training table."""
+def _can_be_told(by: str | None, table: Any) -> None:
+    if by is not None and table is None:
+        raise BadParameter(f"by={by!r}: groups of rows are told from the training table: give it too")
+
+
+def drivers_of(
+    model: TableModel, record: Facts, held_out: pl.DataFrame, table: Any, by: str | None = None, simple: TableModel | None = None
+) -> Facts:
+    """What drives a model and where it fails, from its training table.
+
+    by: a column by whose groups the errors are told; simple: the simplest model that is as good, of which is told what it is made of.
+    """
     raw = read_table(table)
     wanted, given = record.get("data", {}).get("rows"), raw.frame.height
     if wanted != given:
@@ -53,9 +73,19 @@ def drivers_of(model: TableModel, record: Facts, held_out: pl.DataFrame, table: 
     order = held_out.unique("row", keep="first").sort("row")
     numbers, settings = order["row"].to_numpy(), record.get("settings", {})
     metric, seed = str(settings.get("metric") or ""), int(settings.get("seed") or 0)
-    more = dict(rows=numbers, positive=settings.get("positive"))
-    facts: Facts = plain(explained(model, raw.frame[numbers], order["truth"].to_numpy(), held_out, metric, seed, **more))
-    return facts
+    if by is not None:
+        check_name(by, raw.frame.columns, f" in {raw.name}")
+        if by == settings.get("target"):
+            raise BadParameter(f"by={by!r}: this is the column that is predicted, name another one")
+    more = dict(rows=numbers, positive=settings.get("positive"), by=None if by is None else raw.frame[by][numbers])
+    facts = explained(model, raw.frame[numbers], order["truth"].to_numpy(), held_out, metric, seed, **more)
+    gaps = gaps_of(raw, numbers, Asked(settings.get("keep") or (), (), settings.get("category") or ()))
+    facts["missing"] = {name: count for name, count in gaps.items() if name != settings.get("target")}
+    positive, columns, held = settings.get("positive"), record.get("columns") or [], Unseen.of(held_out)
+    facts |= dict(inside=inside(model, positive), inside_simple=None if simple is None else inside(simple, positive))
+    facts |= dict(order=ordered(raw, columns, settings), first_seen=first_seen(raw.frame, columns, held))
+    found: Facts = plain(facts | dict(examples=examples(model, raw, held, positive, seed)))
+    return found
 
 
 def _held_out(folder: Path) -> pl.DataFrame | None:
@@ -69,7 +99,7 @@ def _held_out(folder: Path) -> pl.DataFrame | None:
         raise BadFile(f"{path} cannot be read: {str(reason).splitlines()[0]}") from None
 
 
-def _known(folder: Path) -> Facts | None:
+def explained_of(folder: Path) -> Facts | None:
     """What was found out about the model before."""
     try:
         with open(folder / EXPLAINED, encoding="utf-8") as file:

@@ -14,15 +14,20 @@ import numpy as np
 
 from tenfold.core.errors import BadInput
 from tenfold.report.blocks import Section
+from tenfold.report.chosen import chosen, learning
 from tenfold.report.decisions import decisions
-from tenfold.report.drivers import drivers, failing, fairness
-from tenfold.report.errors import errors, uncertainty
+from tenfold.report.drivers import drivers, failing
+from tenfold.report.errors import errors
 from tenfold.report.facts import Facts, as_dict, counted
-from tenfold.report.race import chosen, different, learning, race
+from tenfold.report.fairness import fairness
+from tenfold.report.race import different, race
 from tenfold.report.read import as_read, target
 from tenfold.report.reproduce import reproduce
-from tenfold.report.verdict import headline, trusted, verdict, warned
+from tenfold.report.uncertainty import uncertainty
+from tenfold.report.verdict import headline, trusted, verdict
+from tenfold.report.warned import warned
 from tenfold.saved.writing import cannot_write, replacing
+from tenfold.selection.outcome import WEIGHT
 from tenfold.selection.unseen import Unseen
 from tenfold.table.reading import pl
 
@@ -48,18 +53,27 @@ SECTIONS = (
 
 
 def page_of(record: dict[str, Any], held_out: pl.DataFrame | None = None, explained: dict[str, Any] | None = None) -> str:
-    """The whole page, from the record of a run, its held-out predictions and what `explained` says of the model.
+    """The whole page, from the record of a run, its held-out predictions and what `explained` says of the model."""
+    facts = facts_for(record, held_out, explained)
+    return _written(facts, sections_of(facts))
 
-    Sections whose facts are absent are left out.
-    """
-    facts = Facts(
-        record,
-        None if held_out is None else Unseen.of(held_out),
-        as_dict(record.get("explained")) if explained is None else explained,
-    )
+
+def facts_for(record: dict[str, Any], held_out: pl.DataFrame | None = None, explained: dict[str, Any] | None = None) -> Facts:
+    """What a report is written from."""
+    more = as_dict(record.get("explained")) if explained is None else explained
+    if held_out is None:
+        return Facts(record, None, more)
+    weights = None
+    if WEIGHT in held_out.columns:
+        places = Unseen.of(held_out.with_columns(row=pl.int_range(held_out.height))).rows  # those without a truth are left out
+        weights = held_out[WEIGHT].cast(pl.Float64).to_numpy()[places]
+    return Facts(record, Unseen.of(held_out), more, weights)
+
+
+def sections_of(facts: Facts) -> list[Section]:
+    """The sections in their order; those whose facts are absent are left out."""
     with np.errstate(all="ignore"):  # squares of huge numbers: what is not finite is not drawn
-        found = [section for make in SECTIONS if (section := make(facts)) is not None]
-    return _written(facts, found)
+        return [section for make in SECTIONS if (section := make(facts)) is not None]
 
 
 def _written(facts: Facts, sections: list[Section]) -> str:
@@ -90,12 +104,18 @@ def rendered(**fields: Any) -> str:
 
 def write_report(path: Any, record: dict[str, Any], held_out: pl.DataFrame | None = None, explained: dict[str, Any] | None = None) -> Path:
     """Write the page to a file, whole or not at all."""
-    page = page_of(record, held_out, explained).encode("utf-8")
-    if len(page) > LARGEST:
-        raise BadInput(f"the report would take {len(page):,} bytes, more than {LARGEST:,}: leave out columns with --drop")
+    page = page_of(record, held_out, explained)
+    size = len(page.encode("utf-8"))
+    if size > LARGEST:
+        raise BadInput(f"the report would take {size:,} bytes, more than {LARGEST:,}: leave out columns with --drop")
+    return write_text(path, page)
+
+
+def write_text(path: Any, text: str) -> Path:
+    """Write a text to a file, whole or not at all."""
     try:
         with replacing(os.fspath(path)) as file:
-            file.write(page)
+            file.write(text.encode("utf-8"))
     except OSError as reason:
         raise cannot_write(str(path), reason) from None
     return Path(path)

@@ -1,12 +1,12 @@
-"""The race: its board, whether models really differ, what was chosen, and whether more rows would help."""
+"""The race: its board, and whether models really differ."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from tenfold.report import charts, trust
-from tenfold.report.blocks import STRIP, Figure, Figures, Pairs, Section, Table, Text
-from tenfold.report.facts import Facts, as_dict, as_list, counted, listed, number
+from tenfold.report.blocks import STRIP, Figure, Figures, Section, Table, Text
+from tenfold.report.facts import Facts, counted, listed, number
 from tenfold.report.svg import Axis, strip
 from tenfold.table.show import shown
 
@@ -102,62 +102,3 @@ def different(facts: Facts) -> Section | None:
         "and below it how likely the two are equal in practice."
     )
     return Section("different", "Are they really different?", [Text(text), Table(heads, rows)])
-
-
-def chosen(facts: Facts) -> Section | None:
-    """The saved model, its members, and the simpler one that is as good."""
-    if not facts.record.get("chosen"):
-        return None
-    blocks: list[object] = [Pairs([("saved model", facts.chosen)])]
-    tied = as_list(facts.record.get("tied"))
-    if tied:
-        blocks.append(Text(f"As good within the noise: {listed(tied, 6)}."))
-    members = [as_dict(one) for one in as_list(facts.record.get("members"))]
-    weights = [(shown(one.get("model", ""), 80), number(one.get("weight"))) for one in members]
-    known = [(label, weight) for label, weight in weights if weight is not None]
-    if len(known) > 1:
-        axis = Axis(0.0, max(weight for _, weight in known), 4, STRIP - 6)
-        rows = [
-            [label, f"{100 * weight:.0f}%", strip(axis, weight, zero=0.0, cls="c0", label=f"{100 * weight:.0f}%")]
-            for label, weight in known
-        ]
-        blocks += [
-            Text("A weighted mean of several models, each of which sees something the others miss."),
-            Table(["member", "weight", ""], rows, right=(1,), narrow=True),
-        ]
-    simple = as_dict(facts.record.get("simple"))
-    if simple.get("model") and simple["model"] != facts.record.get("chosen"):
-        one = as_dict(as_dict(simple.get("estimate")).get(facts.metric))
-        value, low, high = (number(one.get(key)) for key in ("value", "low", "high"))
-        span = f", 95% range {facts.figure(low)} to {facts.figure(high)}" if low is not None and high is not None else ""
-        worth = f": {facts.metric_name()} {facts.figure(value)}{span}" if value is not None else ""
-        blocks.append(Text(f"Simpler, and saved beside it: {shown(simple['model'], 80)}{worth}."))
-    return Section("chosen", "The chosen model", blocks)
-
-
-def learning(facts: Facts) -> Section | None:
-    """The score against the number of rows."""
-    curve = [as_dict(one) for one in as_list(facts.record.get("curve"))]
-    curve = [one for one in curve if number(one.get("rows")) is not None and number(one.get("score")) is not None and one["rows"] > 0]
-    if len(curve) < 2:
-        return None
-    curve = sorted(curve, key=lambda one: one["rows"])
-    last, before = curve[-1], curve[-2]
-    gain = (last["score"] - before["score"]) * (1 if facts.greater else -1)
-    low, high = number(last.get("low")), number(last.get("high"))
-    noise = (high - low) / 2 if low is not None and high is not None else 0.0
-    ahead, error = number(last.get("gain")), number(last.get("error"))
-    if ahead is not None and error is not None:  # on the same rows, which tells more than two ranges
-        gain, noise = ahead, 1.96 * error
-    span = f"From {before['rows']:,} to {last['rows']:,} rows the score"
-    words = (
-        f"{span} still gets better by more than its uncertainty: more rows would probably help."
-        if gain > noise
-        else f"{span} changes by less than its uncertainty: more rows would change little."
-    )
-    figure = Figure(
-        "Score against rows",
-        charts.learning_chart(curve, facts.metric_name()),
-        "The band is the range at each number of rows.",
-    )
-    return Section("learning", "Would more rows help?", [Text(words), Figures([figure])])

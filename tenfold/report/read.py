@@ -8,6 +8,7 @@ from tenfold.report import charts, numbers
 from tenfold.report.blocks import STRIP, Figure, Figures, Names, Pairs, Section, Table, Text
 from tenfold.report.facts import Facts, as_dict, as_list, counted, number
 from tenfold.report.svg import Axis, strip
+from tenfold.report.typed import LONGEST_PASTED, pasted
 from tenfold.table.show import shown
 
 MOST_COLUMNS = 50
@@ -21,11 +22,7 @@ def as_read(facts: Facts) -> Section | None:
     columns = [as_dict(one) for one in as_list(facts.record.get("columns"))]
     if not columns:
         return None
-    known = as_dict(facts.more.get("columns"))
-    missing = {
-        str(name): number(count) or 0.0
-        for name, count in zip(as_list(known.get("names")), as_list(known.get("missing")), strict=False)
-    }
+    missing = {str(name): number(count) or 0.0 for name, count in as_dict(facts.more.get("missing")).items()}
     falls = {str(one.get("column")): number(one.get("fall")) or 0.0 for one in map(as_dict, as_list(facts.more.get("importance")))}
     total = number(facts.more.get("rows")) or facts.rows or 1
     kinds: dict[str, int] = {}
@@ -48,7 +45,7 @@ def as_read(facts: Facts) -> Section | None:
         share = missing.get(name, 0.0) / total
         gap = strip(axis, min(share, 1.0), zero=0.0, cls="warn", label=f"{100 * share:.1f}% missing") if share > 0 else ""
         note = shown(one.get("note") or "", 200)
-        undo = f"--{one['undo']} {shown(name, 30)}" if one.get("undo") else ""
+        undo = f"--{shown(one['undo'], 20)} {pasted(name)}" if one.get("undo") and len(name) <= LONGEST_PASTED else ""
         rows.append(
             [shown(name, 60), shown(one.get("kind", ""), 20), f"{int(missing[name]):,}" if missing.get(name) else "", gap, note, undo],
         )

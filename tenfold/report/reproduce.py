@@ -5,17 +5,19 @@ from __future__ import annotations
 import base64
 import csv
 import io
-import shlex
 from typing import Any
 
-from tenfold.report.blocks import Code, Download, Pairs, Section, Table
+from tenfold.report.blocks import Code, Download, Pairs, Section, Table, Text
 from tenfold.report.facts import Facts, as_dict, as_list, number
-from tenfold.report.verdict import sentences
-from tenfold.selection.costs import written_cost
+from tenfold.report.plain_words import sentences
+from tenfold.report.typed import command
 from tenfold.table.show import shown
 
+CARD = "A card for the model"
 MOST_LISTED = 50
+LONGEST_COMMAND = 200_000  # characters; a longer one leaves no room for the page
 MOST_WRITTEN = 5000  # settings in the file inside the page
+AGAIN = "In the folder of the run run.json holds all of it: tenfold reproduce DIR does the same again, and stops where it was stopped."
 FORMULA = "=+-@\t\r\0"  # a spreadsheet would run a cell that begins so
 
 
@@ -39,7 +41,11 @@ def reproduce(facts: Facts) -> Section:
     total = number(as_dict(facts.record.get("seconds")).get("total"))
     if total is not None:
         pairs.append(("time", f"{total:.1f} s"))
-    blocks: list[object] = [Code(command(facts)), Pairs([(name, text) for name, text in pairs if text])]
+    line = command(facts)
+    blocks: list[object] = [Code(line) if len(line) <= LONGEST_COMMAND else Text(f"The command takes {len(line):,} characters. {AGAIN}")]
+    if facts.record.get("interrupted") or facts.record.get("cut_by_time"):
+        blocks.append(Text(f"The run was cut short, and the command alone would go on to the end. {AGAIN}"))
+    blocks.append(Pairs([(name, text) for name, text in pairs if text]))
     tried = [as_dict(one) for one in as_list(facts.record.get("tried"))] or facts.board
     if tried:
         rows = [
@@ -67,24 +73,8 @@ def reproduce(facts: Facts) -> Section:
         )
         content = base64.b64encode(written(tried[:MOST_WRITTEN], facts.metric).encode("utf-8")).decode("ascii")
         blocks.append(Download("Everything tried, as CSV", "tried.csv", content))
-    blocks.append(Code(card(facts), summary="A card for the model"))
+    blocks.append(Code(card(facts), summary=CARD))
     return Section("reproduce", "Reproduce", blocks)
-
-
-def command(facts: Facts) -> str:
-    """What was typed, or would be."""
-    settings = facts.settings
-    words = ["tenfold", "select", str(facts.data.get("name", "table.csv")), "--target", str(settings.get("target", ""))]
-    for option in ("metric", "seed", "folds", "effort"):
-        value = settings.get(option)
-        if value is not None and value != "":
-            words += [f"--{option}", str(value)]
-    words += [] if settings.get("positive") is None else ["--positive", str(settings["positive"])]
-    words += ["--cost", written_cost(settings["cost"])] if as_list(settings.get("cost")) else []
-    for option in ("drop", "keep", "category"):
-        for name in as_list(settings.get(option))[:20]:
-            words += [f"--{option}", str(name)]
-    return shown(" ".join(shlex.quote(word) for word in words), 2000)
 
 
 def written(tried: list[dict[str, Any]], metric: str) -> str:

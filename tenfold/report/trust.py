@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -12,12 +13,13 @@ from tenfold.core.data import Array
 from tenfold.core.errors import TenfoldError
 from tenfold.report.facts import as_list, number
 from tenfold.score.record import Score
+from tenfold.selection.estimate import COVERAGE, enough_by_class, in_sets, least_of, reach_of
 from tenfold.selection.unseen import Unseen
 
 SHUFFLES, SHUFFLED_ROWS = 200, 4_000_000  # of the truth, and rows of all of them together
-NOMINAL = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
-PROMISED = 0.9
+PROMISED = COVERAGE
 PARTS, LEAST_PART = 4, 40  # groups whose coverage is told, and the rows of each at least
+MOST_GROUPS = 12
 
 
 def fold_scores(held: Unseen, judge: Score) -> list[float]:
@@ -44,49 +46,69 @@ def shuffled_scores(held: Unseen, judge: Score, seed: int = 0) -> list[float]:
 
 @dataclass(frozen=True)
 class Coverage:
-    """How often ranges or sets hold the truth, at several levels; `groups` at the promised level; sizes of the sets there."""
+    """How often 90 % ranges or sets hold the truth, in all rows and in groups of them; how wide, or how large, they are."""
 
-    nominal: Array
-    held: Array
-    groups: list[tuple[str, int, float]]
-    sizes: list[tuple[int, float]]  # classes in a set, and the share of rows
-    half_width: float | None = None  # of numbers
+    kept: float  # share of rows
+    groups: list[tuple[str, int, float]]  # of rows: name, how many, share that is held
+    half: Array | None = None  # of numbers: half the width of the range of each row
+    sizes: list[tuple[int, float]] = field(default_factory=list)  # classes in a set, and the share of rows
+    least: Array | None = None  # the chance from which each class is in a set
 
 
-def coverage(held: Unseen) -> Coverage | None:
-    """Split conformal ranges, each fold by the held-out errors of the other folds, so that no row takes part in its own range."""
-    scores = 1 - held.outputs[np.arange(len(held)), held.truth] if held.classes else np.abs(held.truth - held.predicted)
-    folds = np.unique(held.fold)
-    if len(folds) < 2 or len(held) < LEAST_PART:
+def coverage(held: Unseen, ends: Sequence[float] = (), weights: Array | None = None) -> Coverage | None:
+    """Split conformal ranges, each fold by the held-out errors of the other folds, so that no row takes part in its own range.
+
+    ends: of numbers, the largest prediction of each level that has a width of its own in the saved model; none: one width for all.
+    weights: of the rows, where the run has counted them so.
+    """
+    if len(np.unique(held.fold)) < 2 or len(held) < LEAST_PART:
         return None
-    reach = np.full((len(NOMINAL), len(held)), np.inf)
-    for k in folds:
-        others, here = np.sort(scores[held.fold != k]), held.fold == k
-        for i, level in enumerate(NOMINAL):
-            place = int(np.ceil(level * (len(others) + 1)))
-            if place <= len(others):
-                reach[i, here] = others[place - 1]
-    inside = scores <= reach
-    promised = NOMINAL.index(PROMISED)
-    groups = [(name, int(where.sum()), float(inside[promised, where].mean())) for name, where in _groups(held) if where.sum() >= LEAST_PART]
-    sizes: list[tuple[int, float]] = []
-    if held.classes:
-        size = (1 - held.outputs <= reach[promised][:, None]).sum(axis=1)
-        sizes = [(int(one), float((size == one).mean())) for one in np.unique(size)]
-    finite = reach[promised][np.isfinite(reach[promised])]
-    half = float(finite.mean()) if len(finite) and not held.classes else None
-    return Coverage(np.array(NOMINAL), inside.mean(axis=1), groups, sizes, half)
+    w = np.ones(len(held)) if weights is None else weights
+    return _of_classes(held, w, weights is not None) if held.classes else _of_numbers(held, ends, w, weights is not None)
 
 
-def _groups(held: Unseen) -> list[tuple[str, Array]]:
-    if held.classes:
-        return [(name, held.truth == code) for code, name in enumerate(held.classes)][:12]
-    ends = np.unique(np.quantile(held.predicted, np.arange(1, PARTS) / PARTS))
-    place = np.searchsorted(ends, held.predicted)
-    return [
-        (f"predicted {held.predicted[place == part].min():.4g} to {held.predicted[place == part].max():.4g}", place == part)
-        for part in np.unique(place)
-    ]
+def _of_numbers(held: Unseen, ends: Sequence[float], w: Array, weighted: bool) -> Coverage | None:
+    off, half = np.abs(held.truth - held.predicted), np.full(len(held), np.inf)
+    level = np.searchsorted(ends[:-1], held.predicted) if len(ends) else np.zeros(len(held), dtype=np.int64)
+    for part in np.unique(level):
+        for k in np.unique(held.fold):
+            others = (level == part) & (held.fold != k)
+            reach = reach_of(off[others], "mae", w[others] if weighted else None)
+            if reach is not None:
+                half[(level == part) & (held.fold == k)] = reach
+    if not len(ends):
+        level = np.searchsorted(np.unique(np.quantile(held.predicted, np.arange(1, PARTS) / PARTS)), held.predicted)
+    groups = [(_span(held.predicted[level == part]), level == part) for part in np.unique(level)]
+    inside = off <= half
+    return Coverage(float(np.average(inside, weights=w)), [*_shares(inside, groups, w)], half)
+
+
+def _span(predicted: Array) -> str:
+    return f"predicted {predicted.min():.4g} to {predicted.max():.4g}"
+
+
+def _of_classes(held: Unseen, w: Array, weighted: bool) -> Coverage | None:
+    """The sets that a model of these classes has: of the classes that are likely enough, each by a threshold of its own where it can be."""
+    by_class = enough_by_class(held.truth, len(held.classes))
+    inside = np.ones(held.outputs.shape, dtype=bool)
+    least = least_of(held.outputs, held.truth, w if weighted else None, by_class=by_class)
+    if least is None:
+        return None
+    for k in np.unique(held.fold):
+        rest, here = held.fold != k, held.fold == k
+        found = least_of(held.outputs[rest], held.truth[rest], w[rest] if weighted else None, by_class=by_class)
+        if found is not None:
+            inside[here] = in_sets(held.outputs[here], found)
+    kept, size = inside[np.arange(len(held)), held.truth], inside.sum(axis=1)
+    groups = [(name, held.truth == code) for code, name in enumerate(held.classes)][:MOST_GROUPS]
+    sizes = [(int(one), float(np.average(size == one, weights=w))) for one in np.unique(size)]
+    return Coverage(float(np.average(kept, weights=w)), [*_shares(kept, groups, w)], sizes=sizes, least=least)
+
+
+def _shares(inside: Array, groups: list[tuple[str, Array]], w: Array) -> Iterator[tuple[str, int, float]]:
+    for name, where in groups:
+        if where.sum() >= LEAST_PART:
+            yield name, int(where.sum()), float(np.average(inside[where], weights=w[where]))
 
 
 def trace_of(record: dict[str, Any]) -> list[tuple[str, Array, bool]]:

@@ -1,74 +1,23 @@
-"""The sections that come first: the verdict, whether its number can be trusted, and what to beware of."""
+"""The sections that come first: the verdict, and whether its number can be trusted."""
 
 from __future__ import annotations
 
 import numpy as np
 
 from tenfold.report import trust
-from tenfold.report.blocks import STRIP, Figure, Figures, Items, Section, Table, Text, ranges_table
-from tenfold.report.facts import Facts, as_dict, as_list, listed, number
+from tenfold.report.blocks import STRIP, Figure, Figures, Section, Table, Text, ranges_table
+from tenfold.report.facts import Facts, as_dict, number
+from tenfold.report.plain_words import sentences
 from tenfold.report.svg import Axis, Plot, strip
 from tenfold.score.words import figure
+from tenfold.selection.audit import SIGNAL
 from tenfold.table.show import shown
 
-CLEAR, SOME = 0.5, 0.15  # of the loss of the guess that is taken away
-LEAK = 0.98  # an area, or a share of the variance, from where one column is looked at as giving the target away
-MOST_SINGLES = 8
-FEW_ROWS = 200
-
-
-def sentences(facts: Facts) -> list[str]:
-    """The verdict in words."""
-    signal, target = facts.record.get("signal"), facts.target
-    if signal is False:
-        best, base = facts.leader, facts.guess
-        lines = [f"No usable signal: no model is distinguishable from {facts.chosen}, so that is what was saved."]
-        if best and base:
-            lines.append(
-                f"The best model had {facts.metric_name()} {facts.figure(best.get('score'))}, the guess "
-                f"{facts.figure(base.get('score'))}; chance alone does as much.",
-            )
-        return [*lines, f"Worth trying: more rows than {facts.rows:,}, other columns, or a look at whether {target} is the right target."]
-    if signal is None:
-        return ["The run was stopped before it was known whether anything beats the guess. The model is the best of what was complete."]
-    lines = [f"The target, {target}, is {_how_well(facts)} from the other columns."]
-    return [*lines, *_in_rows(facts), *_next(facts)]
-
-
-def _how_well(facts: Facts) -> str:
-    value, base = number(facts.estimate.get("value")), facts.guessed(facts.metric)
-    score = facts.judge
-    if value is None or base is None or score is None:
-        return "predictable"
-    if facts.greater:
-        top = score.high if np.isfinite(score.high) else None
-        share = (value - base) / (top - base) if top is not None and top > base else 0.0
-    else:
-        share = 1 - value / base if base > 0 else 0.0
-    if share >= SOME:
-        return "clearly predictable" if share >= CLEAR else "partly predictable"
-    return "predictable, but only a little better than by guessing,"
-
-
-def _in_rows(facts: Facts) -> list[str]:
-    accuracy, base = facts.estimates.get("accuracy"), facts.guessed("accuracy")
-    if facts.classes and accuracy is not None:
-        said = f"Of 100 new rows about {100 * accuracy['value']:.0f} get the right class"
-        return [said + (f"; always saying the most frequent one gets {100 * base:.0f} right." if base is not None else ".")]
-    reach = number(facts.record.get("reach"))
-    if not facts.classes and reach is not None:
-        return [f"Nine of ten predictions are off by at most {figure(reach)}."]
-    return []
-
-
-def _next(facts: Facts) -> list[str]:
-    lines = []
-    drivers = [one["column"] for one in map(as_dict, as_list(facts.more.get("importance"))) if (number(one.get("low")) or 0) > 0][:3]
-    if drivers:
-        lines.append(f"Most of it comes from {listed(drivers)}.")
-    if 0 < facts.rows < FEW_ROWS:
-        lines.append(f"With {facts.rows:,} rows the range is wide; more rows would narrow it.")
-    return lines
+CHOSEN = (
+    "The board ranks models on the rows it chose them by, so its first place is too good. The honest estimate repeats the whole "
+    "choice on rows that had no part in it."
+)
+NAMED = "One learner was named and nothing was chosen: what it scores on rows that it had not seen needs no correction."
 
 
 def headline(facts: Facts) -> tuple[str, str] | None:
@@ -95,9 +44,12 @@ def verdict(facts: Facts) -> Section:
         span = f"{figure(low, name)} to {figure(high, name)}" if low is not None and high is not None else ""
         picture = strip(axis, value, low, high, rule=base, label=f"{figure(value, name)}, range {span}, the guess {figure(base, name)}")
         rows.append([facts.metric_name(name), figure(value, name), picture, span, figure(base, name)])
+    guessed = any(facts.guessed(name) is not None for name in facts.estimates)
     if rows:
-        blocks.append(Table(["score on new rows", "estimate", "", "95% range", "the guess"], rows, right=(1, 4), tight=(0, 3)))
-        blocks.append(Text("The dot is the estimate with its range, the upright line what the guess scores.", faint=True))
+        heads = ["score on new rows", "estimate", "", "95% range", "the guess"]
+        blocks.append(Table(heads if guessed else heads[:-1], rows if guessed else [row[:-1] for row in rows], right=(1, 4), tight=(0, 3)))
+        line = ", the upright line what the guess scores" if guessed else ""
+        blocks.append(Text(f"The dot is the estimate with its range{line}.", faint=True, picture=True))
     return Section("verdict", "Verdict", blocks)
 
 
@@ -148,10 +100,7 @@ def trusted(facts: Facts) -> Section | None:
     if base is not None:
         rows.append(("the guess", base, None, None, "learns nothing from the columns"))
     blocks: list[object] = [
-        Text(
-            "The board ranks models on the rows it chose them by, so its first place is too good. The honest estimate repeats the whole "
-            "choice on rows that had no part in it.",
-        ),
+        Text(NAMED if facts.is_fit else CHOSEN),
         ranges_table(rows, facts.metric, said="how it was made"),
     ]
     gain = as_dict(as_dict(facts.record.get("search")).get("gain"))
@@ -161,13 +110,49 @@ def trusted(facts: Facts) -> Section | None:
         blocks.append(
             Text(
                 f"Against the guess the search gains {figure(gain['value'])} in "
-                f"{shown(gain.get('metric', facts.metric_name()), 40)}{span}; a range above zero is what is called a signal.",
+                f"{shown(gain.get('metric', facts.metric_name()), 40)}{span}. It is called a signal where this is more than "
+                f"{_errors(number(gain.get('error')))} above nothing.",
             ),
         )
-    figures = _folds(facts) + _null(facts)
+    figures = _steps(facts, board) + _folds(facts) + _null(facts)
     if figures:
         blocks.append(Figures(figures))
     return Section("trust", "Can I trust this number?", blocks)
+
+
+def _errors(error: float | None) -> str:
+    """What a gain must exceed, in words."""
+    return f"{SIGNAL:g} standard error{'s' if SIGNAL != 1 else ''}" + ("" if error is None else f" ({figure(SIGNAL * error)})")
+
+
+def _steps(facts: Facts, board: float | None) -> list[Figure]:
+    """From the score of the board to the honest estimate, step by step: what the choosing flattered, and what all rows bring."""
+    value, folds = number(facts.estimate.get("value")), number(as_dict(facts.record.get("growth")).get("score"))
+    if board is None or value is None or facts.is_guess:
+        return []
+    before = value if folds is None else folds
+    steps = [("the board", None, board), ("choosing", board, before), *([("all rows", before, value)] if folds is not None else [])]
+    steps.append(("estimate", None, value))
+    low, high = min(board, before, value), max(board, before, value)
+    room = 0.3 * (high - low) or 0.1 * abs(high) or 1.0
+    floor = low - 2 * room
+    plot = Plot(
+        "from the board to the estimate",
+        (0.4, len(steps) + 0.6),
+        (floor, high + room),
+        y_title=facts.metric_name(),
+        x_ticks=[(float(k), name) for k, (name, _, _) in enumerate(steps, 1)],
+        pad=0.0,
+        left=62,
+    )
+    for k, (_, start, end) in enumerate(steps, 1):
+        worse = start is not None and (end - start) * (1 if facts.greater else -1) < 0
+        plot.box(k - 0.32, k + 0.32, floor if start is None else start, end, "c0 soft" if start is None else "warn" if worse else "c2")
+        said = facts.figure(end) if start is None else f"{'+' if end >= start else '−'}{figure(abs(end - start))}"
+        plot.note(float(k), max(end, end if start is None else start), said, "up mid")
+    more = ", the third what all rows bring beyond those of the folds" if folds is not None else ""
+    words = f"The second step is what choosing by these very scores flatters{more}. The axis does not begin at zero."
+    return [Figure("From the board to the estimate", plot.svg(), words)]
 
 
 def _folds(facts: Facts) -> list[Figure]:
@@ -217,62 +202,8 @@ def _null(facts: Facts) -> list[Figure]:
     plot.upright(value, f"the model {facts.figure(value)}", "best")
     beaten = sum((one >= value) if facts.greater else (one <= value) for one in null)
     said = f"{beaten} of {len(null)} shuffles score as well." if beaten else f"None of {len(null)} shuffles scores as well."
-    return [Figure("Would chance do this?", plot.svg(), f"Grey: the same predictions with the truth dealt out anew. {said}")]
-
-
-def warned(facts: Facts) -> Section | None:
-    """What to beware of: columns left out, suspects, failures, and what each column says alone."""
-    warnings = [
-        f"{shown(one[0], 60)} gives the target away almost alone ({shown(one[1], 120)}): is it known when predictions are made?"
-        for one in as_list(facts.record.get("suspects"))
-        if len(as_list(one)) > 1
-    ]
-    if facts.record.get("interrupted"):
-        warnings.append("The run was stopped: what follows is from what was complete.")
-    warnings += [shown(note, 300) for note in as_list(facts.record.get("notes"))]
-    for source, what in (("warnings", "warned"), ("failures", "failed")):
-        found = as_dict(facts.record.get(source))
-        warnings += [f"{shown(title, 60)} {what}: {shown(text, 240)}" for title, text in list(found.items())[:20]]
-    copies = number(facts.record.get("copies"))
-    if copies:
-        said = "1 row repeats another" if copies == 1 else f"{int(copies):,} rows repeat others"
-        warnings.append(f"{said}; copies were kept in the same fold.")
-    blocks: list[object] = [Items(warnings, warning=True)] if warnings else []
-    blocks += _singles(facts)
-    return Section("warnings", "What to beware of", blocks) if blocks else None
-
-
-def _singles(facts: Facts) -> list[object]:
-    columns = as_dict(facts.more.get("columns"))
-    pairs = [(name, number(one)) for name, one in zip(as_list(columns.get("names")), as_list(columns.get("strengths")), strict=False)]
-    known = sorted(((name, one) for name, one in pairs if one is not None), key=lambda pair: -pair[1])[:MOST_SINGLES]
-    if not known:
-        return []
-    unit = str(facts.more.get("strength_is", "strength"))
-    base = 0.5 if unit == "AUC" else 0.0
-    axis = Axis(base, 1.0, 6, STRIP - 6)
-    rows = [
-        [
-            shown(name, 60),
-            f"{one:.3f}",
-            strip(axis, max(one, base), zero=base, rule=LEAK, cls="warn" if one >= LEAK else "c0", label=f"{unit} {one:.3f}"),
-        ]
-        for name, one in known
-    ]
-    above = [name for name, one in known if one >= LEAK]
-    said = (
-        f"{listed(above)} alone {'predict' if len(above) > 1 else 'predicts'} the target almost perfectly. That usually means a column is "
-        "filled in after the outcome: leave it out with --drop if so."
-        if above
-        else "No column alone predicts the target almost perfectly, so there is no sign of leakage."
+    words = (
+        f"Grey: these very predictions, held against the truth dealt out to the rows anew. {said} No model was fitted to shuffled truth: "
+        "this is what luck makes of these predictions, not what a search would find in noise."
     )
-    return [
-        Text(said),
-        Table(
-            ["one column alone", unit, ""],
-            rows,
-            right=(1,),
-            narrow=True,
-            caption=f"The upright line at {LEAK} is where a leak is suspected.",
-        ),
-    ]
+    return [Figure("Would chance do this?", plot.svg(), words)]

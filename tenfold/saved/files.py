@@ -17,6 +17,7 @@ from tenfold.core.learned import learned_by
 from tenfold.saved import archive, statistics
 from tenfold.saved.decoder import Decoder, kind_name
 from tenfold.saved.encoder import Encoder
+from tenfold.saved.forms import objection
 
 IN_RUN = "model.tenfold"  # the model in the folder of a run
 
@@ -62,14 +63,17 @@ def inspect(path: Any) -> Contents:
         decoder = Decoder(file)
         names = [kind_name(one) for one in decoder.objects]
         fitted = decoder.objects[-1]["fitted"]
-        columns = decoder.decoded(fitted.get("feature_names_in_"))
+        told = {name: decoder.decoded(fitted[name]) for name in ("n_features_in_", "feature_names_in_") if name in fitted}
+        wrong = objection(told, "n_features_in_?=int feature_names_in_?=text(*)")
+        archive.require(wrong is None, f"holds {names[-1]} in which {wrong}")
+        columns = told.get("feature_names_in_")
         return Contents(
             path=file.path,
             kind=names[-1],
             parts=names[:-1],
             format_version=decoder.version,
             written_by=decoder.written_by,
-            n_features=fitted.get("n_features_in_", 0),
+            n_features=told.get("n_features_in_", 0),
             columns=None if columns is None else columns.tolist(),
             resumable=any("stats_" in one.get("fitted", ()) for one in decoder.objects),
             holds_training_rows=any(map(_holds_rows, decoder.objects)),

@@ -14,6 +14,7 @@ import re
 import secrets
 import shutil
 import stat
+import tempfile
 from collections.abc import Iterator
 from typing import BinaryIO
 
@@ -25,6 +26,7 @@ except ImportError:  # no locks on Windows: what a killed process leaves there s
     fcntl = None  # type: ignore[assignment]  # a module, or nothing
 
 OURS = re.compile(r"\.tenfold-[0-9a-f]{8}\.tmp")
+OPEN_FILES = ("/dev/fd/", "/dev/stdin", "/dev/stdout", "/dev/stderr", "/proc/")  # other files below /dev are files as any others
 HERE, EXCHANGE = -100, 2  # AT_FDCWD and RENAME_EXCHANGE of Linux
 _cleaned: set[str] = set()  # folders looked through by this process
 
@@ -72,13 +74,19 @@ def cannot_write(path: str, failure: OSError, kept: bool = True) -> BadFile:
     return BadFile(f"{path}: cannot be written ({failure.strerror or failure}): {remedy}{rest}")
 
 
+def cannot_keep(failure: OSError) -> BadFile:
+    """What is in the way of a temporary file, whose folder nobody has named; there is none where no folder can be written."""
+    where = f"the temporary folder{f' {tempfile.tempdir}' if tempfile.tempdir else ''}"
+    return BadFile(f"{where}: cannot be written ({failure.strerror or failure}): free some space, or name another folder in TMPDIR")
+
+
 def is_stream(path: str) -> bool:
     """Whether the path is a pipe, a device or a socket, or names an open file of this process."""
     try:
         mode = os.stat(path).st_mode
     except OSError:
         return False
-    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)) or os.path.abspath(path).startswith(("/dev/", "/proc/"))
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)) or os.path.abspath(path).startswith(OPEN_FILES)
 
 
 def _write_all(stream: io.RawIOBase | BinaryIO, content: memoryview) -> None:

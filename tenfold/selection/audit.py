@@ -26,7 +26,7 @@ from tenfold.selection.race import Race
 from tenfold.selection.settings import PREFERENCES
 
 SIGNAL = 1.0  # standard errors that the gain over the guess must be above zero
-PARTS = 5  # of the rows of a single fold, where a race was cut short before the second
+PARTS, IN_WORDS = 5, {2: "half", 3: "third"}  # of the rows of a single fold, where a race was cut short before the second
 SHUFFLES, SHUFFLED_ROWS = 20, 200_000  # of the truth of a fold, at most, and rows of all of them together
 
 
@@ -86,15 +86,16 @@ class Audit:
 
 
 def audit(race: Race, nested: bool = True) -> Audit | None:
-    """The choice made again in each round, nested where that can be and is asked for; None where there is nothing to choose from yet."""
+    """The choice made again in each round, nested where that can be and is asked for; None where there is nothing to choose from yet, or
+    too little to judge by."""
     held, folds = race.held_out(), race.complete_folds
     if not folds:
         return None
     nested, in_time = nested and len(race.complete_rounds) == race.K, race.ordered and len(folds) > 1
     known = np.flatnonzero(np.isin(race.fold, folds))
-    part = race.fold[known]
-    if len(folds) == 1:
-        part = np.random.default_rng(0).permutation(len(known)) % PARTS
+    part = race.fold[known] if len(folds) > 1 else _parts(held, known)
+    if part is None:
+        return None
     rounds = np.unique(part)[1 if in_time else 0 :]
     judged = np.flatnonzero(np.isin(part, rounds))
     rows, said = known[judged], dict[str, Array]()
@@ -111,13 +112,28 @@ def audit(race: Race, nested: bool = True) -> Audit | None:
             said.setdefault(prefer, np.full((len(known), outputs.shape[1]), np.nan))[part == o] = outputs
     found = {prefer: outputs[judged] for prefer, outputs in said.items()}
     fewer = by_fewer(race, choices, nested) if len(choices) == race.K else {}
-    return Audit(_method(race, folds, nested), rows, held, found, choices, part[judged], nested, fewer)
+    return Audit(_method(race, folds, nested, len(rounds)), rows, held, found, choices, part[judged], nested, fewer)
 
 
-def _method(race: Race, folds: list[int], nested: bool) -> str:
+def _parts(held: HeldOut, rows: Array) -> Array | None:
+    """The rows of a single fold in parts, which take the place of folds; classes are spread evenly. Where the judge needs rows of every
+    class there are no more parts than each has rows; None where that is one."""
+    luck, parts = np.random.default_rng(0).permutation(len(rows)), PARTS
+    if held.classes is None:
+        return np.asarray(luck % parts)
+    codes, found = held.y[rows], np.empty(len(rows), dtype=np.int64)
+    if held.judge.every_class:
+        parts = min(parts, int(np.bincount(codes).min()))
+    if parts < 2:
+        return None
+    found[np.lexsort((luck, codes))] = np.arange(len(rows)) % parts
+    return found
+
+
+def _method(race: Race, folds: list[int], nested: bool, rounds: int) -> str:
     """How the estimate is made, in words."""
     if len(folds) == 1:
-        return f"the choice repeated without each {PARTS}th of the rows of one fold"
+        return f"the choice repeated without each {IN_WORDS.get(rounds, f'{rounds}th')} of the rows of one fold"
     if race.ordered:
         return f"{len(folds) - 1} spans of time, each judged by the choice made before it"
     if nested:

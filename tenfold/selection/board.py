@@ -18,15 +18,15 @@ def name_of(mix: Mix, race: Race) -> str:
     return f"ensemble of {len(mix.weights)}" if mix.single is None else race.settings[mix.single].label
 
 
-def guess_label(task: Task, metric: str = "") -> str:
-    """The guess in words."""
+def guess_label(task: Task, metric: str = "", weight: Array | None = None) -> str:
+    """The guess in words; by the weights of rows where they have some, as it is fitted."""
     if task.kind == "number":
-        mean = task.y.mean()
+        mean = np.average(task.y, weights=weight)
         return f"always guessing {mean:,.0f}" if 1e3 <= abs(mean) < 1e12 else f"always guessing {mean:.4g}"
     if metric in ("roc_auc", "average_precision"):
         return "guessing"
     if metric == "accuracy":
-        return f"always predicting {max(task.counts(), key=lambda pair: pair[1])[0]}"
+        return f"always predicting {task.classes[np.bincount(task.codes, weight).argmax()]}"
     return "guessing the class frequencies"
 
 

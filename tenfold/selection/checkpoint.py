@@ -38,6 +38,7 @@ class Checkpoint:
         self.folder, self.path, self.asked = folder, place_of(folder), asked
         self.state: dict[str, Any] = {}
         self.last = time.perf_counter()
+        self.trouble: str | None = None  # why it cannot be written
 
     def is_of(self, name: str, digest: str | None) -> None:
         """Refuse a table that has changed since the race began."""
@@ -45,19 +46,23 @@ class Checkpoint:
             raise BadFile(f"{name} has changed since the run was stopped: start again with tenfold select")
         self.asked = dict(self.asked, sha256=digest)
 
-    def keep(self, race: Race, kept: list[str], done: bool = False) -> None:
-        """Write the race, if the last writing is a while ago or this is the end; `kept` are its families."""
-        if not done and time.perf_counter() - self.last < EVERY:
+    def keep(self, race: Race, kept: list[str], done: bool = False, heat: bool = False) -> None:
+        """Write the race, if the last writing is a while ago or this is the end; `kept` are its families. heat: it is a first one, on some
+        of the rows. Where it cannot be written, the race goes on without."""
+        if self.trouble is not None or (not done and time.perf_counter() - self.last < EVERY):
             return
         facts = dict(self.asked, families=kept, done=race.done, dropped=list(race.dropped.items()))
-        facts |= dict(failures=race.failures, warned=race.warned, fold=_digest(race.fold))
+        facts |= dict(failures=race.failures, warned=race.warned, fold=_digest(race.fold), heat=heat)
         facts |= dict(refitted=[(number, held) for number, sets in enumerate(race.fits.sets) for held in sorted(sets.refitted)])
         arrays = {name: getattr(race, name) for name in ARRAYS} | {f"score {name}": one for name, one in race.scores.items()}
         arrays |= {f"inner {o}": one for o, one in enumerate(race.inner)}
         content = io.BytesIO()
         np.savez(content, facts=np.frombuffer(json.dumps(facts).encode(), dtype=np.uint8), **arrays)
-        with replacing(str(self.path)) as file:
-            file.write(content.getbuffer())
+        try:
+            with replacing(str(self.path)) as file:
+                file.write(content.getbuffer())
+        except (BadFile, OSError) as reason:
+            self.trouble = str(reason)
         self.last = time.perf_counter()
 
     def forget(self) -> None:
@@ -83,11 +88,16 @@ class Checkpoint:
 
     def families(self) -> list[str] | None:
         """The titles of the families that run on all rows, where that is known."""
-        return self.state["facts"]["families"] if self.state else None
+        return self.state["facts"]["families"] if self.state and not self.state["facts"]["heat"] else None
+
+    def restore_heat(self, heat: Race) -> None:
+        """Bring a first heat to where the earlier one was."""
+        if self.state:
+            self._fill(heat, self.state["facts"]["families"])
 
     def restore(self, race: Race, variants: Callable[[], Sequence[Family]]) -> None:
         """Bring a fresh race to where the earlier one was. variants: those of a second lap, by what the first one has shown."""
-        if not self.state:
+        if not self.state or self.state["facts"]["heat"]:
             return
         titles = self.state["facts"]["families"]
         self._fill(race, titles)
@@ -130,7 +140,9 @@ def _checked(facts: Facts) -> Facts:
 
     told = {name: {_text(title): _text(why) for title, why in facts[name].items()} for name in ("failures", "warned")}
     dropped = [(_number(family, len(titles)), _number(after)) for family, after in facts["dropped"]]
-    return facts | told | dict(families=titles, done=units("done"), refitted=units("refitted"), dropped=dropped, fold=_text(facts["fold"]))
+    require(isinstance(facts.get("heat", False), bool), "heat: true or false")
+    known = dict(families=titles, done=units("done"), refitted=units("refitted"), dropped=dropped, fold=_text(facts["fold"]))
+    return facts | told | known | dict(heat=facts.get("heat", False))
 
 
 def _number(value: Any, below: int = sys.maxsize) -> int:

@@ -33,7 +33,7 @@ class Decisions:
     """What was asked for: costs, and which of two classes is the positive one."""
 
     costs: Array | None
-    positive: int
+    positive: int  # 1, the second, where there is no positive one: of numbers, and of several classes
     rare: Array  # codes of the rare classes, the rarest first
 
     @classmethod
@@ -50,7 +50,7 @@ class Decisions:
         share = np.bincount(task.codes) / len(task.y)
         order = np.argsort(share, kind="stable")
         rare = order[share[order] < min(RARE, EVEN / len(labels))][:MOST_CLASSES]
-        return cls(None if cost is None else cost_matrix(cost, labels, code), code, rare)
+        return cls(None if cost is None else cost_matrix(cost, labels, code), code if len(labels) == 2 else 1, rare)
 
     def judge(self, score: Score) -> Score:
         """A score of one of two classes as that of the positive one."""
@@ -103,12 +103,21 @@ class Decisions:
 
 
 def decide_by(model: TableModel, cost: Any, positive: str | None = None) -> None:
-    """Let a saved model decide by other costs. positive: which of two classes is the positive one; the second if it is not known."""
+    """Let a saved model decide by other costs. positive: which of two classes is the positive one.
+
+    Where it is not known, as of runs of `tenfold fit` by earlier versions, FP and FN may be either error, and are refused."""
     if model.role != "classifier":
         raise BadParameter(f"cost is for classes, and {model.target_!r} is a number: leave it out")
     labels, named = [str(one) for one in model.classes_], checked_cost(cost)
-    if named is not None:
-        model.costs = cost_matrix(named, labels, labels.index(positive) if positive in labels else 1).tolist()
+    if named is None:
+        return
+    if positive not in labels and len(labels) == 2 and named[0][0] == "":
+        one, other = labels
+        raise BadParameter(
+            f"cost={named[0][1]}:{named[0][2]:g}: which of {one!r} and {other!r} is the positive class is not known of this run, made by "
+            f"an earlier version: name the errors, as in {one}>{other}:1,{other}>{one}:20"
+        )
+    model.costs = cost_matrix(named, labels, labels.index(positive) if positive in labels else 1).tolist()
 
 
 def _most_frequent(truth: Array, labels: list[str], w: Array) -> Facts:

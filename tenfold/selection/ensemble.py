@@ -24,7 +24,7 @@ STEPS = 30
 MOST_MEMBERS, FROM_FAMILY = 25, 3  # settings that may become members: so many at most, and so many of one family
 LEAST_WEIGHT = 0.02  # lighter members are left out: they cost a fit
 BAGS, BAG_STEPS = 20, 20  # samples of the rows, and steps for each
-HEDGE, HEDGED_ROWS = 0.5, 1_000  # of the weight, and up to how many rows of a table, those that belong together counting once
+HEDGE, HEDGED_ROWS = 0.5, 1_000  # of the weight, and up to how many rows of a table
 
 
 def greedy_weights(held: HeldOut, members: Sequence[int], rows: Array) -> dict[int, float]:
@@ -34,8 +34,7 @@ def greedy_weights(held: HeldOut, members: Sequence[int], rows: Array) -> dict[i
 
 def is_hedged(held: HeldOut, members: Sequence[int]) -> bool:
     """Whether weights are, by what the whole table is like, so that the rounds of the estimate do as the choice does."""
-    count = len(held.y) if held.units is None else len(np.unique(held.units))
-    return held.classes is not None and count <= HEDGED_ROWS and len(members) > 1
+    return held.classes is not None and len(held.y) // held.divisions <= HEDGED_ROWS and len(members) > 1
 
 
 def hedged_weights(held: HeldOut, members: Sequence[int], rows: Array, taken: dict[int, float]) -> dict[int, float]:

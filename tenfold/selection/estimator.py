@@ -23,9 +23,9 @@ from tenfold.selection.estimate import Estimate
 from tenfold.selection.job import Job
 from tenfold.selection.model import TableModel
 from tenfold.selection.run import Run, run_of
-from tenfold.selection.settings import EFFORTS, PREFERENCES, Settings
+from tenfold.selection.settings import EFFORTS, HONEST, PREFERENCES, Settings
 from tenfold.selection.store import plain
-from tenfold.table.reading import pl, read_table
+from tenfold.table.reading import of_array, pl, read_table
 from tenfold.table.task import LEAST_ROWS, kind_of, task_name
 
 RUNS: WeakKeyDictionary[Select, Run] = WeakKeyDictionary()  # with held-out rows, which are no part of a model
@@ -76,6 +76,7 @@ class Select(Estimator):
         doc="'best' may be an ensemble; 'fast' is the best single model; 'simple' the simplest that is as good as that",
     )
 
+    honest: str = param(default="auto", one_of=HONEST, doc="how the estimate is made: 'nested', by 'folds', or 'auto': nested where cheap")
     rows: int | None = param(default=None, at_least=1, doc="rows that are drawn of a longer table; None: as many as make 20 million cells")
     monotone: Any = param(default=None, doc="columns that act in one direction only, {'age': 1, 'price': -1}")
     cost: Any = param(default=None, doc="what errors cost, such as 'FP:1,FN:20': the class of least expected cost is predicted")
@@ -135,7 +136,7 @@ class Select(Estimator):
         if isinstance(y, str) and not check.is_frame(X):
             if sample_weight is not None or groups is not None:
                 raise BadType("weights and groups of a file are columns of it: tenfold.select takes their names")
-            return self._publish_found(run_of(Job(_silent, False, self._settings()).run(X, y)))
+            return self._publish_found(run_of(Job(_silent, False, self._settings()).run(X, y, trusting=True)))
         X, y = check.split_target(X, y) if isinstance(y, str) else (X, y)
         if y is None:
             raise BadInput(f"{type(self).__name__} requires y to be passed, but the target y is None")
@@ -171,13 +172,14 @@ class Select(Estimator):
                 columns.append(pl.Series(given[role], one if role == "weights" else [str(each) for each in one.tolist()]))
         if target.classes is None:
             columns.append(pl.Series(name, values[:, 0]))
-            return run_of(Job(_silent, False, self._settings(**given)).run(frame.with_columns(columns), name)), None
+            return run_of(Job(_silent, False, self._settings(**given)).run(frame.with_columns(columns), name, trusting=True)), None
         texts = np.array(_names_of(target.classes))
         columns.append(pl.Series(name, texts[values]))
         given["category"].append(name)
-        found = run_of(Job(_silent, False, self._settings(**given)).run(frame.with_columns(columns), name))
+        found = run_of(Job(_silent, False, self._settings(**given)).run(frame.with_columns(columns), name, trusting=True))
         if len(found.model.classes_) < len(texts):
-            warn(f"{type(self).__name__}: {'; '.join(found.record['notes'])}: their probability is 0", DataWarning, stacklevel=3)
+            left_out = "; ".join(note for note in found.record["notes"] if "left out" in note)
+            warn(f"{type(self).__name__}: {left_out}: their probability is 0", DataWarning, stacklevel=3)
         return found, target.classes
 
     def _settings(self, **more: Any) -> Settings:
@@ -249,6 +251,15 @@ class Select(Estimator):
         """(rows, 2): a range around each predicted number that holds the truth of 90 % of new rows."""
         return self.model_.predict_interval(self._new_rows(X))
 
+    @available(lambda self: self.role != "regressor")
+    def predict_set(self, X: Any) -> Array:
+        """(rows, classes): which of `classes_` may be that of a row, the most likely one among them; sets hold the truth of 90 % of new
+        rows."""
+        said = self.model_.predict_set(self._new_rows(X))
+        found = np.zeros((len(said), len(self.classes_)), dtype=bool)
+        found[:, self._places()] = said
+        return found
+
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """The share of rows whose class is predicted right, or R²."""
         check.check_fitted(self)
@@ -282,10 +293,10 @@ class Select(Estimator):
         rows, _ = check.as_table(self, X, check.coder_of(self))
         given = np.asarray(X)
         if given.dtype.kind in "OUS":
-            return pl.DataFrame({f"x{j}": pl.Series(column.tolist(), strict=False) for j, column in enumerate(given.T)}), None
+            return of_array(given), None
         rows = as_floats(rows)
         check_finite(rows, slice(0, None), None, True, True)
-        return pl.DataFrame({f"x{j}": column for j, column in enumerate(rows.T)}), None
+        return of_array(rows), None
 
 
 def _task_of(y: Array) -> str:

@@ -22,10 +22,14 @@ from tenfold.score.record import Score, judged_output
 from tenfold.score.registry import SCORES
 from tenfold.selection.alone import order_of, single_strengths
 from tenfold.selection.decision import judge_of
+from tenfold.selection.inside import alone
 from tenfold.selection.model import TableModel
-from tenfold.selection.slices import level_name, slices_of
+from tenfold.selection.sizes import by_sizes
+from tenfold.selection.slices import by_column, level_name, slices_of
 from tenfold.selection.unseen import Unseen
-from tenfold.table.reading import pl
+from tenfold.table.cells import as_texts, plain_numbers
+from tenfold.table.columns import Asked, comma_of, look_at
+from tenfold.table.reading import Raw, pl
 
 Facts = dict[str, Any]
 
@@ -50,7 +54,7 @@ def explained(
     held_out: pl.DataFrame | None = None,
     metric: str = "",
     seed: int = 0,
-    fair: str = "",
+    by: pl.Series | None = None,
     rows: Array | None = None,
     positive: str | None = None,
 ) -> Facts:
@@ -58,14 +62,13 @@ def explained(
 
     held_out: predictions for rows that had not been seen; the groups where they fail are looked for. rows: the numbers of the rows of
     `frame` that its `row` gives, ascending; 0, 1, ... if not given.
-    metric: the score that importances are falls of; positive: which of two classes it is of. fair: a column by whose groups the errors
-    are told.
+    metric: the score that importances are falls of; positive: which of two classes it is of. by: a column of the
+    table, the model's or not, by whose groups the errors are told.
     The facts are numbers and texts in dicts and lists, for run.json and the report.
     """
     classes = [str(one) for one in model.classes_] if model.role == "classifier" else None
     usual = "rmse" if classes is None else "log_loss"
     judge = judge_of(metric or usual, dict(positive=positive), classes) or SCORES[usual]
-    missing = _missing(frame, model.origins)
     model, frame = model.apart_from_texts(frame, np.asarray(y))
     rng = np.random.default_rng(seed)
     some = np.sort(rng.permutation(len(y))[:MOST_ROWS])
@@ -76,7 +79,7 @@ def explained(
     strengths = single_strengths(coded, categories, y_some, model.role == "classifier", SCREENED)
     facts: Facts = dict(
         rows=len(y),
-        columns=dict(names=names, missing=missing, strengths=strengths),
+        columns=dict(names=names, strengths=strengths),
         strength_is="AUC" if model.role == "classifier" else "R²",
     )
     with warnings.catch_warnings():
@@ -94,15 +97,23 @@ def explained(
             frame,
             model,
             [one["column"] for one in facts.get("effects", []) if "grid" in one],
-            fair,
         )
+        if by is not None:
+            held = Unseen.of(held_out).among(numbers)
+            told = _by_group(by.name, by[held.rows], held, held.losses(judge), positive)
+            facts["fair"] = told | dict(of=judge.loss_label or "loss", used=by.name in names)
     return facts
 
 
-def _missing(frame: pl.DataFrame, names: list[str]) -> list[int]:
-    """The gaps of each column: nulls, and NaN in numbers."""
-    gaps = [int(frame[name].is_nan().sum() or 0) if frame[name].dtype.is_float() else 0 for name in names]
-    return [frame[name].null_count() + gap for name, gap in zip(names, gaps, strict=True)]
+def gaps_of(raw: Raw, rows: Array, asked: Asked) -> dict[str, int]:
+    """The gaps of each column in these rows, as a run reads them: words that stand for a missing value, and cells that are none of a kind.
+
+    asked: what was said of columns; those that were to be left out are looked at all the same.
+    """
+    frame, comma = raw.frame[rows], comma_of(raw)
+    plain, named = plain_numbers(frame, comma), Asked(asked.keep, (), asked.category)
+    looks = (look_at(one, raw.typed, named, comma, None, plain.get(one.name)) for one in frame.iter_columns())
+    return {column.name: values.null_count() for column, values in looks}
 
 
 def _drivers(model: TableModel, frame: pl.DataFrame, y: Array, judge: Score, rng: np.random.Generator) -> Facts:
@@ -136,6 +147,7 @@ def _drivers(model: TableModel, frame: pl.DataFrame, y: Array, judge: Score, rng
         held_out_rows=len(test),
         effects=effects,
         interactions=_interactions(response, top[:TOGETHER], rng),
+        sizes=by_sizes(alone(model), frame, y, order[:cut], test, judge),
     )
 
 
@@ -249,7 +261,7 @@ def _interactions(response: Response, columns: list[int], rng: np.random.Generat
     return sorted(pairs, key=lambda pair: -pair["share"] * pair["size"])
 
 
-def _failures(held: Unseen, judge: Score, frame: pl.DataFrame, model: TableModel, drivers: list[str], fair: str) -> Facts:
+def _failures(held: Unseen, judge: Score, frame: pl.DataFrame, model: TableModel, drivers: list[str]) -> Facts:
     """The groups of rows whose losses are larger, and residuals along the columns that matter."""
     if len(held) < LEAST_ROWS:
         return {}
@@ -265,8 +277,6 @@ def _failures(held: Unseen, judge: Score, frame: pl.DataFrame, model: TableModel
     if not held.classes:
         off = (held.truth - held.predicted)[some]
         facts["residuals"] = [_along(name, rows[:, names.index(name)], off) for name in drivers]
-    if fair:
-        facts["fair"] = _by_group(fair, frame[held.rows[some]][fair], held, some, losses) | dict(of=judge.loss_label or "loss")
     return facts
 
 
@@ -280,23 +290,13 @@ def _along(name: str, x: Array, off: Array) -> Facts:
     return dict(column=name, x=[float(np.median(x[part])) for part in parts], low=low, middle=middle, high=high)
 
 
-def _by_group(name: str, column: pl.Series, held: Unseen, some: Array, losses: Array) -> Facts:
-    """Rows, mean loss, mean prediction and mean truth of each group; of classes the chance of the last one."""
-    texts = column.cast(pl.String).fill_null("missing").to_numpy()
-    last = len(held.classes) - 1
-    said = held.outputs[some, last]
-    true = (held.truth == last)[some].astype(np.float64) if held.classes else held.truth[some]
-    labels, counts = np.unique(texts.astype(str), return_counts=True)
-    groups = []
-    for k in np.argsort(-counts, kind="stable")[:MOST_LEVELS]:
-        where = texts == labels[k]
-        groups.append(
-            dict(
-                group=str(labels[k]),
-                rows=int(counts[k]),
-                loss=float(losses[where].mean()),
-                said=float(said[where].mean()),
-                true=float(true[where].mean()),
-            ),
-        )
-    return dict(column=name, groups=groups) | ({"class": held.classes[last]} if held.classes else {})
+def _by_group(name: str, column: pl.Series, held: Unseen, losses: Array, positive: str | None) -> Facts:
+    """The groups of a column that was named, whether the model uses it or not: levels, or fifths of a number."""
+    look, values = look_at(column, column.dtype != pl.String, Asked(keep=[name]))
+    if look.kind in ("number", "date") and values.drop_nulls().n_unique() > MOST_LEVELS:
+        return dict(column=name) | by_column(values.cast(pl.Float64).fill_null(np.nan).to_numpy(), None, held, losses, positive)
+    texts = as_texts(values if values.dtype == pl.String else column)
+    levels = np.array(texts.drop_nulls().unique().sort().to_list(), dtype=object)
+    places = {level: float(code) for code, level in enumerate(levels)}
+    codes = np.array([places.get(text, np.nan) for text in texts.to_list()])
+    return dict(column=name) | by_column(codes, levels, held, losses, positive)

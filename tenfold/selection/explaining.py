@@ -46,6 +46,15 @@ class Reasons:
     beside: int  # rows that it is compared with
     words: dict[str, list[tuple[str, float]]]  # by column of texts: words, and what its score would lose without each
 
+    def __str__(self) -> str:
+        said, what, value = self.answer.said, self.answer.what, self.answer.value
+        chance = f", chance of {what} {value:.4g}" if self.answer.chances else ""
+        lines = [f"{said}{chance}; {self.beside} rows get {self.base:.4g} on average, and from there"]
+        cells = [f"{name} = {'missing' if cell is None else cell}" for name, cell, _, _ in self.columns]
+        wide = max(map(len, cells), default=0)
+        lines += [f"  {cell:<{wide}}  {value:+.4g}" for cell, (_, _, value, _) in zip(cells, self.columns, strict=True)]
+        return "\n".join([*lines, f"  all other columns together {self.rest:+.4g}"] if self.rest else lines)
+
 
 @dataclass(frozen=True)
 class Effect:
@@ -55,6 +64,12 @@ class Effect:
     what: str
     points: list[tuple[str, float]]
     rows: int
+
+    def __str__(self) -> str:
+        wide = max((len(point) for point, _ in self.points), default=0)
+        what = "the prediction" if self.what == "prediction" else f"the chance of {self.what}"
+        lines = [f"  {point:>{wide}}  {size:+.4g}" for point, size in self.points]
+        return "\n".join([f"{self.column}: how {what} changes along it", *lines])
 
 
 def answer_of(model: TableModel, row: pl.DataFrame, what: str | None = None) -> Answer:
@@ -185,16 +200,16 @@ def altered(model: TableModel, raw: Raw, row: int, given: dict[str, str]) -> pl.
 def row_of(raw: Raw, number: int) -> int:
     """A row counted from 1, as an index."""
     if not 1 <= number <= raw.frame.height:
-        raise BadParameter(f"--row {number}: {raw.name} has rows 1 to {raw.frame.height:,}")
+        raise BadParameter(f"row={number}: {raw.name} has rows 1 to {raw.frame.height:,}")
     return number - 1
 
 
 def _class(model: TableModel, what: str) -> str:
     if model.role != "classifier":
-        raise BadParameter(f"--class {what}: this model predicts numbers")
+        raise BadParameter(f"there is no class {what!r}: this model predicts numbers")
     labels = [str(one) for one in model.classes_]
     if what not in labels:
-        raise BadParameter(f"--class {what}: the classes are {', '.join(labels[:12])}")
+        raise BadParameter(f"there is no class {what!r}: the classes are {', '.join(labels[:12])}")
     return what
 
 

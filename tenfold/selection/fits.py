@@ -23,7 +23,7 @@ from tenfold.score.record import Score, split_choice
 from tenfold.selection.candidates import Family
 from tenfold.selection.decision import at_best
 from tenfold.selection.floor import floor_of, floored
-from tenfold.selection.prepared import Prepared
+from tenfold.selection.prepared import Prepared, named
 from tenfold.selection.rows import Rows
 from tenfold.table.reading import first_line
 
@@ -48,8 +48,9 @@ class Fits:
         self.y, self.division, self.weight, self.labels = rows.y, rows.division, rows.weight, rows.labels
         self.rows, self.families, self.judges = rows, families, judges
         first, raw = families[0].learner, [family.learner for family in families if family.raw]
-        self.raw = check.in_memory(raw[0], rows.frame, rows.y, rows.weight) if raw else None
-        self.classes = np.arange(int(rows.y.max()) + 1) if first.role == "classifier" else None
+        self.raw = named(check.in_memory(raw[0], rows.frame, rows.y, rows.weight), rows.labels) if raw else None
+        count = int(rows.y.max()) + 1 if rows.labels is None else len(rows.labels)  # some of the rows may be without the last classes
+        self.classes = np.arange(count) if first.role == "classifier" else None
         self.floor = 0.0 if self.classes is None else floor_of(len(rows.y), len(self.classes))
         self.prepared, self.lock = Prepared(rows, first), threading.Lock()
         self.sets = [self._training_sets(family) for family in families]
@@ -105,17 +106,16 @@ class Fits:
 
     def _rows(self, held: Held) -> Source:
         with self.lock:
-            rows = self.prepared.at(held).training
-        rows.facts = self._named(rows.facts)
-        return rows
+            return self.prepared.at(held).training
 
     def _solved(self, family: Family, held: Held) -> list[Any] | None:
         """The models of a learner of one pass, from merged moments behind the transformers."""
         with self.lock:
             moments = self.prepared.at(held).moments
-        if moments is None:
+        # of a class without rows there are no moments, and the guess alone knows what to say of it
+        if moments is None or not (family.is_guess or np.all(moments.weight > 0)):
             return None
-        facts = self._named(self.prepared.rows.facts)
+        facts = self.prepared.rows.facts
         on_path = family.name is not None and family.learner.path == family.name
         models: list[Any] = []
         for learner in [fresh(family.learner)] if on_path else family.learners():
@@ -125,17 +125,6 @@ class Fits:
                 return None
             models += found
         return models
-
-    def _named(self, facts: dict[str, Any]) -> dict[str, Any]:
-        """Facts with the classes as the user calls them."""
-        classes = facts.get("classes_")
-        if (
-            self.labels is None
-            or classes is None
-            or (classes.dtype == self.labels.dtype and np.isin(classes, self.labels).all())
-        ):
-            return facts
-        return dict(facts, classes_=self.labels[classes])
 
     # --- heard ---
 
@@ -147,15 +136,29 @@ class Fits:
         else:
             with self.lock:
                 Z = self.prepared.at(held).tested(k)
-        said = model._outputs(Z)
+        try:
+            said = model._outputs(Z)
+        except ERRORS as reason:  # more neighbours than there are training rows, where one fold has nearly all of them
+            unit.failure = unit.failure or first_line(reason)
+            return
         if self.classes is not None:
-            said = split_choice(said, len(self.classes))[0]
+            said = split_choice(said, len(model.classes_))[0]
         if not np.isfinite(said).all():
             unit.failure = unit.failure or "its predictions are not all finite"
             return
+        said = said if self.classes is None else self._of_all_classes(said, model.classes_)
         for number, power in enumerate(family.powers, place * len(family.powers)):
             output = said if self.classes is None else np.log(floored(softmax(power * said), self.floor))
             self._judged(number, output, k, held, family, unit)
+
+    def _of_all_classes(self, scores: Array, known: Array) -> Array:
+        """Class scores with a column for each class of the race. One that a model does not know is impossible to it, and gets the floor."""
+        assert self.classes is not None
+        if len(known) == len(self.classes):
+            return scores
+        found = np.full((len(scores), len(self.classes)), -np.inf)
+        found[:, known if self.labels is None else np.searchsorted(self.labels, known)] = scores
+        return found
 
     def _judged(self, number: int, output: Array, k: int, held: Held, family: Family, unit: Unit) -> None:
         """What a setting says of the rows of fold k, with its scores."""

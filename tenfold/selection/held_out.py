@@ -16,7 +16,22 @@ from tenfold.score.statistics import absolute, squared
 from tenfold.selection.decision import decided, rule_for
 
 SMALLEST = float(np.finfo(np.float64).eps)  # probability whose logarithm stands for that of zero, as in `log_loss`
+MOST_KEPT = 2**28  # bytes of held-out outputs that are kept with all their digits
 WIDER = 1.15  # what an error of a mean over held-out rows is multiplied by: models of different folds share training rows
+
+
+def held_out_table(settings: int, rows: int, width: int) -> Array:
+    """(settings, rows, outputs), for the outputs of each setting for each row, trained without its fold.
+
+    Half the digits are kept where all of them would take more than MOST_KEPT bytes.
+    """
+    shape = settings, rows, width
+    return np.full(shape, np.nan, np.float64 if 8 * settings * rows * width <= MOST_KEPT else np.float32)
+
+
+def longer(table: Array, count: int) -> Array:
+    """With so many settings more, of which nothing is known yet."""
+    return np.concatenate([table, np.full((count, *table.shape[1:]), np.nan, table.dtype)])
 
 
 @dataclass(frozen=True)
@@ -32,6 +47,7 @@ class HeldOut:
     weight: Array | None = None  # of each row, where rows do not count alike
     units: Array | None = None  # a number for each row, the same for rows that belong together
     costs: Array | None = None  # of decisions, where they were given
+    divisions: int = 1  # into folds that lie one below the other: each row is there so many times
 
     def truth(self, rows: Array) -> Array:
         """The truth of some rows, as a score takes it: codes of classes, or one column of numbers."""
@@ -80,9 +96,15 @@ class HeldOut:
         return -np.log(np.maximum(softmax(output)[np.arange(len(rows)), self.y[rows]], SMALLEST))
 
     def score(self, output: Array, rows: Array, judge: Score | None = None) -> float:
-        """The score of outputs for these rows together."""
+        """The score of outputs for these rows together; an AUC counts pairs of rows that one model has judged, as its estimate does."""
         judge = judge or self.judge
         output = judged_output(judge, output.astype(np.float64, copy=False), self.classes)
+        if judge.name == "roc_auc" and output.shape[1] == 2 and self.weight is None:
+            folds = np.unique(self.fold[rows])
+            parts = [p for k in folds if 0 < self.y[rows[p := np.flatnonzero(self.fold[rows] == k)]].sum() < len(p)]
+            pairs = [int(up := self.y[rows[p]].sum()) * int(len(p) - up) for p in parts]
+            if parts:
+                return float(np.average([judge.of(self.y[rows[p]], output[p], None, self.labels) for p in parts], weights=pairs))
         return judge.of(self.truth(rows), output, self.weights(rows), self.labels)
 
     def rule(self, output: Array, rows: Array) -> Array | None:

@@ -36,7 +36,6 @@ from tenfold.selection.store import MARK
 from tenfold.selection.wall import Wall
 from tenfold.selection.workers import Workers
 from tenfold.table.copies import duplicate_groups
-from tenfold.table.leaks import leak_suspects
 from tenfold.table.reading import pl
 from tenfold.table.sample import read_sample
 from tenfold.table.sketch import sketch
@@ -46,6 +45,7 @@ Listener = Callable[..., None]
 HURRY = 2.5  # seconds of fitting at most, about, once a run was stopped
 WORTH_A_PROCESS = 4.0  # seconds of one core by the cost model, from which the time that a process takes to start is soon made up
 KEPT_FOR_REFIT = 0.15  # share of the time that is left for fitting what was chosen
+LATEST = 1.05  # of the time, and HURRY: what is fitted then should be ready
 
 
 @dataclass(frozen=True)
@@ -59,6 +59,14 @@ class Found:
     record: dict[str, Any]  # what run.json holds
 
 
+@dataclass(frozen=True)
+class Again:
+    """How far an earlier run came: all of its plan, or so many units of it; heat: of its first heat."""
+
+    units: int | None = None
+    heat: bool = False
+
+
 class Job:
     """One run of `select`."""
 
@@ -68,22 +76,25 @@ class Job:
         finish_early: bool,
         settings: Settings,
         checkpoint: Checkpoint | None = None,
-        units: int | None = None,
+        again: Again | None = None,
     ) -> None:
-        """checkpoint: where the race is kept, and may go on from. units: end the race after so many, and heed no clock."""
+        """checkpoint: where the race is kept, and may go on from. again: do the work of an earlier run, and heed no clock."""
         self.emit, self.finish_early, self.settings = emit, finish_early, settings
-        self.checkpoint, self.units = checkpoint, units
+        self.checkpoint, self.again = checkpoint, again
+        self.units = None if again is None or again.heat else again.units
         self.began, self.interrupted, self.cut = time.perf_counter(), False, False
+        self.heat: Race | None = None  # a first heat, on some of the rows
         self.checks: dict[str, Any] = {}  # what was found in the rows before the race
 
-    def run(self, table: Any, target: Any) -> Found:
-        """All steps, from the table to the fitted model."""
+    def run(self, table: Any, target: Any, trusting: bool = False) -> Found:
+        """All steps, from the table to the fitted model. trusting: columns that give the target away are used all the same."""
         asked = self.settings
         raw = read_sample(table, asked.rows, asked.seed)
         if self.checkpoint is not None:
             self.checkpoint.is_of(raw.name, raw.digest)
-        looked = look(raw, target, asked, self.emit)
-        plan = Plan.of(asked.effort, asked.folds, asked.time, looked.shape(asked.monotone), in_time=looked.times is not None)
+        looked = look(raw, target, asked, self.emit, trusting)
+        shape, in_time = looked.shape(asked.monotone), looked.times is not None
+        plan = Plan.of(asked.effort, asked.folds, asked.time, shape, in_time, asked.honest)
         if asked.monotone is not None:
             self.emit("monotone", columns=asked.monotone, families=[family.title for family in plan.families[1:]])
         division = self._folds(looked, plan.folds)
@@ -100,11 +111,11 @@ class Job:
 
     def _folds(self, looked: Looked, folds: int) -> Division:
         task, groups = looked.task, looked.groups
-        suspects = leak_suspects(looked.used, task)
-        self.checks = dict(suspects=suspects, copies=0)
+        told = dict(suspects=looked.suspects, left_out=looked.leaks)
+        self.checks = dict(copies=0)
         if looked.times is not None:
             name = self.settings.roles["time_column"]
-            self.emit("checks", copies=f"folds are spans of {name!r}, each judged by what was known before it", suspects=suspects)
+            self.emit("checks", copies=f"folds are spans of {name!r}, each judged by what was known before it", **told)
             return folds_in_time(looked.times, folds, name, task.y if task.kind == "classes" else None)
         alike, copies = (groups, "") if groups is not None else duplicate_groups(looked.used, task, folds)
         if groups is None and alike is not None:
@@ -114,7 +125,7 @@ class Job:
             if count < folds:
                 raise BadInput(f"the column {name!r} has {count} groups: {folds} folds need at least as many")
             copies = f"{count:,} groups of {name!r} kept in one fold each"
-        self.emit("checks", copies=copies, suspects=suspects)
+        self.emit("checks", copies=copies, **told)
         return make_folds(task.codes, folds, self.settings.seed, task.role, alike)
 
     def _race(self, plan: Plan, looked: Looked, division: Division) -> tuple[Race, Task]:
@@ -123,7 +134,8 @@ class Job:
         judges, texts = looked.judges(division.fold), looked.read_texts(division.fold)
         labels, names = task.classes if task.kind == "classes" else None, looked.coder.names_out()
         everything = Rows(X, task.codes, division, looked.table, names, weight, labels, texts)
-        families, workers = list(plan.families), Workers(thread_budget() - 1 if plan.seconds >= WORTH_A_PROCESS else 0)
+        families: list[Family] = list(plan.families)
+        workers = Workers(thread_budget() - 1 if plan.seconds >= WORTH_A_PROCESS else 0)
 
         def race_of(families: Sequence[Family]) -> Race:
             return Race(everything, list(families), judges, costs=decisions.costs, pairs=plan.nested, workers=workers)
@@ -141,17 +153,13 @@ class Job:
             screened=plan.screened,
         )
         wall, rows = self._wall(), np.arange(len(X))
-        heat: Race | None = None
         with workers, wall:
             if plan.screened is not None:
-                rows = plan.sample(len(X), self.settings.seed)
-                heat = race.some(rows)
-                known = None if self.checkpoint is None else self.checkpoint.families()
-                if known is None:
-                    heat.run(self._tick, singles=1)
-                    kept = plan.after_heat(heat.order())
-                    known = [family.title for number, family in enumerate(families) if number in kept]
-                families = [family for family in families if family.title in known]
+                rows = plan.sample(len(X), self.settings.seed, task.codes if task.kind == "classes" else None)
+                heat = self.heat = race.some(rows)
+                families = self._screened(plan, heat)
+                if self.again is not None and self.again.heat:
+                    return heat, replace(task, y=task.y[rows], rows=task.rows[rows])
                 self.emit("screened", kept=[family.title for family in families[1:]], rows=len(rows), seconds=self._gone())
                 race = race_of(families)
             variants = partial(_variants, plan, race)
@@ -167,9 +175,22 @@ class Job:
         if self.interrupted or self.cut:
             self._stopped(race)
         some = replace(task, y=task.y[rows], rows=task.rows[rows])
-        if heat is not None and not race.done and some.n_classes == task.n_classes:
-            return heat, some  # rather a model of some rows than none
+        first = self.heat
+        if first is not None and not race.done and some.n_classes == task.n_classes and first.judges[0].name == judges[0].name:
+            return first, some  # rather a model of some rows than none
         return race, task
+
+    def _screened(self, plan: Plan, heat: Race) -> list[Family]:
+        """The families that run on all rows, by a first heat on some."""
+        known = None if self.checkpoint is None else self.checkpoint.families()
+        if known is None:
+            if self.checkpoint is not None:
+                self.checkpoint.restore_heat(heat)
+            most = self.again.units if self.again is not None and self.again.heat else None
+            heat.run(partial(self._tick, race=heat), singles=1, most=most)
+            kept = plan.after_heat(heat.order())
+            known = [family.title for number, family in enumerate(heat.families) if number in kept]
+        return [family for family in heat.families if family.title in known]
 
     def _refine(self, race: Race, variants: Callable[[], Sequence[Family]]) -> None:
         """Let variants of the leaders into a second lap, once the first is complete; a race that goes on may have them already."""
@@ -201,24 +222,30 @@ class Job:
 
     def _stopped(self, race: Race) -> None:
         """Keep what is complete, and say so."""
+        race = self.heat if self.heat is not None and not race.done else race
         if self.checkpoint is not None and race.done:
-            self.checkpoint.keep(race, [family.title for family in race.families], done=True)
+            self._keep(race, done=True)
         self.emit("interrupted", done=race.units_done, of=max(race.units, race.units_done), seconds=self._gone(), wall=self.cut)
 
     def _tick(self, done: int, of: int, race: Race | None = None) -> None:
         self.emit("progress", done=done, of=of, seconds=self._gone())
         if self.checkpoint is not None and race is not None:
-            self.checkpoint.keep(race, [family.title for family in race.families])
+            self._keep(race)
+
+    def _keep(self, race: Race, done: bool = False) -> None:
+        if self.checkpoint is not None:
+            self.checkpoint.keep(race, [family.title for family in race.families], done, heat=race is self.heat)
 
     def _wall(self) -> Wall:
-        limit = self.settings.time if self.units is None else None
+        limit = self.settings.time if self.again is None else None
         return Wall(self.finish_early, None if limit is None else limit * (1 - KEPT_FOR_REFIT) - self._gone())
 
     def _finish(self, looked: Looked, race: Race) -> Found:
         """Decide, fit what was chosen to all rows, and write down how it was found."""
         judge, coder = looked.judge, looked.coder
         found = decide(race, looked.task, judge, self.settings.prefer, looked.decisions)
-        found = found.hurried(HURRY) if self.interrupted else found
+        left = self._left()
+        found = found if left is None else found.hurried(left)
         self.emit(
             "board", rows=found.board, metric=judge.name, greater_is_better=judge.greater_is_better, notes=race.warned
         )
@@ -226,7 +253,7 @@ class Job:
         if found.told is not None:
             self.emit("decisions", **found.told)
         model = self._model(found, coder, found.taken)
-        late = self.interrupted and found.fit_seconds(found.taken) + found.fit_seconds(found.simple) > HURRY
+        late = left is not None and found.fit_seconds(found.taken) + found.fit_seconds(found.simple) > left
         simple = None if late or found.simple == found.taken else self._model(found, coder, found.simple)
         other = _told_beside(found.prefer)
         beside = found.name(found.choice.taken(other))
@@ -260,6 +287,7 @@ class Job:
                 interrupted=self.interrupted,
                 cut_by_time=self.cut,
                 units=race.units_done,
+                heat=race is self.heat,
                 folds_sha256=hashlib.sha256(race.fold.astype("<i8").tobytes()).hexdigest(),
                 seconds=dict(total=self._gone(), fitting=fitting),
             ),
@@ -271,7 +299,16 @@ class Job:
             warnings.simplefilter("ignore", TenfoldWarning)  # shown on the board
             fitted = refit(found.race, found.task, coder, mix)
         race, texts = found.race, [] if found.race.texts is None else found.race.texts.fitted()
-        return TableModel.of(coder, fitted, found.task.target, found.reach, found.reaches, race.fits.floor, found.rule(mix), texts)
+        floor, rule = race.fits.floor, found.rule(mix)
+        return TableModel.of(coder, fitted, found.task.target, found.reach, found.reaches, floor, rule, texts, found.least)
+
+    def _left(self) -> float | None:
+        """Seconds in which what is chosen should be fitted, about; None for as long as it takes."""
+        if self.interrupted:
+            return HURRY
+        if self.settings.time is None or self.again is not None:
+            return None
+        return max(HURRY, LATEST * self.settings.time + HURRY - self._gone())
 
     def _gone(self) -> float:
         return time.perf_counter() - self.began

@@ -21,6 +21,7 @@ from tenfold.selection.roles import groups_of, times_of, weights_of
 from tenfold.selection.settings import Settings
 from tenfold.selection.text_folds import Counted, Texts, counted_texts, noted, placed, with_texts
 from tenfold.table.columns import Asked, Column, check_name, comma_of, look_at_columns
+from tenfold.table.leaks import leak_suspects
 from tenfold.table.lines import refuse_repeated
 from tenfold.table.reading import Raw, pl
 from tenfold.table.task import Task, find_task
@@ -49,6 +50,8 @@ class Looked:
     weight: Array | None
     groups: Array | None
     times: Array | None
+    suspects: list[tuple[str, str]]  # columns that give the target away, and how
+    leaks: list[str]  # those of them that are left out
 
     @property
     def uncoded(self) -> int:
@@ -92,11 +95,13 @@ class Looked:
             asked=asked.facts(),
             settings=asked.facts() | used,
             columns=[asdict(column) for column in self.columns],
+            suspects=self.suspects,
+            leaks=self.leaks,
         )
 
 
-def look(raw: Raw, target: Any, asked: Settings, emit: Callable[..., None]) -> Looked:
-    """Look at a table, telling what is found."""
+def look(raw: Raw, target: Any, asked: Settings, emit: Callable[..., None], trusting: bool = False) -> Looked:
+    """Look at a table, telling what is found. trusting: columns that give the target away are used all the same."""
     frame, target = _with_target(raw, target)
     drawn = None if raw.drawn is None else frame.height
     emit("read", file=raw.name, **size_of(raw, target), about=raw.about, seconds=raw.seconds, drawn=drawn)
@@ -122,6 +127,10 @@ def look(raw: Raw, target: Any, asked: Settings, emit: Callable[..., None]) -> L
     texts = counted_texts(columns, rest, named, task.classes if task.kind == "classes" else ())
     columns = noted(columns, texts)
     emit("columns", columns=[asdict(column) for column in columns])
+    suspects = leak_suspects(with_texts(used, texts, rest), task)
+    leaks = [] if trusting or task.kind == "number" else _left_out(suspects, asked, used.width + len(texts))
+    columns = [_as_leak(one, dict(suspects)) if one.name in leaks else one for one in columns]
+    used, texts = used.drop([name for name in leaks if name in used.columns]), [one for one in texts if one.column not in leaks]
     filled = placed(used, texts)
     coder = coder_for(columns, filled) if filled.width else None
     if coder is None or not coder.names_out():
@@ -129,8 +138,22 @@ def look(raw: Raw, target: Any, asked: Settings, emit: Callable[..., None]) -> L
     return Looked(
         raw, target, task, judge, decisions, columns, with_texts(used, texts, rest), texts, coder, coder.transform(filled),
         coder.frame(filled), weight, groups_of(raw, roles["groups"], task) if "groups" in roles else None,
-        times_of(raw, roles["time_column"], comma, task) if "time_column" in roles else None,
+        times_of(raw, roles["time_column"], comma, task) if "time_column" in roles else None, suspects, leaks,
     )  # fmt: skip
+
+
+def _left_out(suspects: list[tuple[str, str]], asked: Settings, width: int) -> list[str]:
+    """The columns that give a class away and are left out: most likely they are filled in after the outcome, and then every score with them
+    is a lie. Not those that somebody vouches for, and not all that there are. Numbers are told of only: one measured in two ways, or a
+    law of nature, orders a target as well."""
+    vouched = {*asked.keep, *(asked.monotone or ()), asked.time_column}
+    found = [name for name, _ in suspects if name not in vouched]
+    return found if len(found) < width else []
+
+
+def _as_leak(column: Column, suspects: dict[str, str]) -> Column:
+    note = f"alone predicts the target almost perfectly ({suspects[column.name]}), left out"
+    return replace(column, kind="leak", note=note, undo="keep")
 
 
 def size_of(raw: Raw, target: str) -> dict[str, int]:

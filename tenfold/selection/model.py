@@ -17,6 +17,7 @@ from tenfold.prepare.coder import TableCoder
 from tenfold.prepare.new_rows import check_new_rows
 from tenfold.selection.by_cells import ByCells
 from tenfold.selection.costs import cheapest
+from tenfold.selection.estimate import in_sets
 from tenfold.selection.floor import floored
 from tenfold.selection.text_folds import texts_again
 from tenfold.selection.text_score import TextScore
@@ -44,6 +45,9 @@ class TableModel(ByCells):
     reaches_: Array = learned(
         "float(2,k)", "the same by the size of the prediction: ends of levels, half widths", optional=True
     )
+    least_: Array = learned(
+        "float(K)>=0", "classes: how likely each must be to be in a set, so that sets hold 90 % of new rows", optional=True
+    )
 
     kind: ClassVar[str] = "one pass"
     accepts: ClassVar[str] = "table"
@@ -67,14 +71,18 @@ class TableModel(ByCells):
         floor: float = 0.0,
         costs: Array | None = None,
         texts: list[TextScore] | None = None,
+        least: Array | None = None,
     ) -> TableModel:
-        """The model from its two fitted parts; `reach` is half the width of the range around a prediction, `reaches` by level."""
+        """The model from its two fitted parts; `reach` is half the width of the range around a prediction, `reaches` by level; `least` how
+        likely each class must be to be in a set."""
         model = cls(coder, pipeline, None if costs is None else costs.tolist(), texts or None)
         vars(model).update(
             n_features_in_=coder.n_features_in_, feature_names_in_=coder.feature_names_in_, target_=target
         )
         if floor:
             vars(model)["floor_"] = floor
+        if least is not None:
+            vars(model)["least_"] = least
         if reach is not None:
             vars(model).update(reach_=reach, **({} if reaches is None else dict(reaches_=reaches)))
         return model
@@ -106,8 +114,10 @@ class TableModel(ByCells):
         width = self.n_features_in_ if self._keeps_categories else len(coder.names_out())
         if pipeline.n_features_in_ != width:
             return f"the model behind the coder does not take its {width} columns"
+        classes, least = len(pipeline.classes_) if pipeline.role == "classifier" else 0, vars(self).get("least_")
+        if least is not None and (not 0 < len(least) == classes or least.max() > 1):
+            return f"the least probabilities of sets are not {classes} numbers between 0 and 1"
         if self.costs is not None:
-            classes = len(pipeline.classes_) if pipeline.role == "classifier" else 0
             try:
                 fits = np.shape(self.costs) == (classes, classes) and bool(np.isfinite(np.asarray(self.costs, dtype=np.float64)).all())
             except (TypeError, ValueError):
@@ -198,6 +208,20 @@ class TableModel(ByCells):
             ends, half = self.reaches_
             reach = half[np.searchsorted(ends[:-1], answers)]
         return np.column_stack([answers - reach, answers + reach])
+
+    def predict_set(self, table: Any) -> Array:
+        """(rows, classes): which classes may be that of a row, the most likely one among them; sets hold 90 % of new rows."""
+        least = self._least()  # refused before the rows are read
+        return in_sets(self.predict_proba(table), least)
+
+    def within(self, chances: Array) -> Array:
+        """The sets of rows, from the probability of each class."""
+        return in_sets(chances, self._least())
+
+    def _least(self) -> Array:
+        if "least_" not in vars(self):
+            raise BadInput("this model has no sets: they are for classes, from at least 9 rows and a run that was not stopped")
+        return self.least_
 
     def coded(self, table: Any) -> Any:
         """The rows of a file or frame as the pipeline takes them; other columns than those needed are passed over."""

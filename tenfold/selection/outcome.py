@@ -17,13 +17,16 @@ from tenfold.selection.board import guess_label, name_of, place_facts, trace
 from tenfold.selection.choice import Choice, Mix, choose
 from tenfold.selection.costs import COST
 from tenfold.selection.decisions import Decisions
-from tenfold.selection.estimate import Estimate, reach_of, reaches_of
+from tenfold.selection.estimate import Estimate, least_of, off_of, reach_of, reaches_of, sets_of
+from tenfold.selection.floor import floored
 from tenfold.selection.race import Race
 from tenfold.selection.remarks import curve, opinions, tried
 from tenfold.selection.repeat import of_all_divisions
 from tenfold.selection.unseen import DECISION
 from tenfold.table.reading import pl
 from tenfold.table.task import Task
+
+WEIGHT, UNIT = "weight", "unit"  # columns of held-out rows, where they do not count alike, and where some belong together
 
 
 class NothingFitted(TenfoldError):
@@ -80,7 +83,7 @@ class Outcome:
     @property
     def label(self) -> str:
         """What is saved, in words."""
-        return guess_label(self.task) if self.is_guess else self.name(self.taken)
+        return guess_label(self.task, weight=self.race.weight) if self.is_guess else self.name(self.taken)
 
     def name(self, mix: Mix) -> str:
         """A model in words."""
@@ -111,8 +114,9 @@ class Outcome:
         if not self.is_guess:
             return self.audit.estimates(self.race.judges, prefer)
         outputs = self.audit.held.decided(self.guessed, self.audit.rows)
+        level = np.tile(outputs.mean(axis=0), (len(outputs), 1))  # no fold before another: for ranks
         method = "cross-validation of the guess, which was not picked by its score"
-        found = {judge.name: self.audit.estimate(judge, outputs) for judge in self.race.judges}
+        found = {judge.name: self.audit.estimate(judge, level if judge.every_class else outputs) for judge in self.race.judges}
         return {name: Estimate(**{**asdict(one), "method": method}) for name, one in found.items()}
 
     @property
@@ -154,6 +158,10 @@ class Outcome:
         found, task, answers = self.audit, self.task, self.answers
         columns = {"row": pl.Series(task.rows[found.rows]), "fold": pl.Series(self.race.fold[found.rows])}
         columns["truth"] = pl.Series(task.y[found.rows].tolist())
+        if self._weights is not None:
+            columns[WEIGHT] = pl.Series(self._weights)
+        if found.held.units is not None:
+            columns[UNIT] = pl.Series(found.held.units[found.rows])
         if task.kind == "number":
             return pl.DataFrame({**columns, "prediction": pl.Series(answers[:, 0])})
         scores, codes = split_choice(answers, task.n_classes)
@@ -172,21 +180,55 @@ class Outcome:
     @property
     def reach(self) -> float | None:
         """Half the width of the range around a prediction that holds 90 % of new rows; None for classes, or too few rows."""
-        found = self._losses()
+        found = self._numbers
         return None if found is None else reach_of(found[1], self.judge.name, found[2])
 
     @property
     def reaches(self) -> Array | None:
         """The same by the size of the prediction, where there are rows enough: (2, levels), ends of levels and half widths."""
-        found = self._losses()
+        found = self._numbers
         return None if found is None else reaches_of(found[0], found[1], self.judge.name, found[2])
 
-    def _losses(self) -> tuple[Array, Array, Array | None] | None:
+    @property
+    def least(self) -> Array | None:
+        """How likely each class must be to be in the set of a row, which holds 90 % of new rows; None for numbers, or too few rows."""
+        return None if self._classes is None else least_of(*self._classes)
+
+    @cached_property
+    def _sure(self) -> dict[str, Any]:
+        """Of classes what sets of held-out rows are like, and by how much chances are off."""
+        if self._classes is None or self.audit is None:
+            return dict(sets=None, chances=None)
+        chances, truth, weights = self._classes
+        sets = sets_of(chances, truth, self.audit.rounds, list(self.task.classes), weights)
+        return dict(sets=sets, chances=off_of(chances, truth, weights))
+
+    @property
+    def _numbers(self) -> tuple[Array, Array, Array | None] | None:
         """Answers, losses and weights of the rows of the rounds, by what was taken without them."""
         if self.task.kind == "classes" or self.audit is None or self.answers is None:
             return None
+        return self.answers[:, 0], self.audit.held.row_losses(self.answers, self.audit.rows), self._weights
+
+    @property
+    def _classes(self) -> tuple[Array, Array, Array | None] | None:
+        """Of classes the chances, the truth and the weights of the same rows.
+
+        The guess says the same of all rows, a little else in every fold: by those a class would be in all sets or in none, so that its
+        chances are those of the guess that is saved."""
+        if self.task.kind == "number" or self.audit is None or self.answers is None:
+            return None
         held, rows = self.audit.held, self.audit.rows
-        return self.answers[:, 0], held.row_losses(self.answers, rows), None if held.weight is None else held.weight[rows]
+        chances = softmax(split_choice(self.answers, self.task.n_classes)[0])
+        if self.is_guess:
+            shares = np.bincount(held.y, held.weight, self.task.n_classes)
+            chances = np.repeat(floored(shares[None] / shares.sum(), self.race.fits.floor), len(rows), axis=0)
+        return chances, held.y[rows], self._weights
+
+    @property
+    def _weights(self) -> Array | None:
+        assert self.audit is not None
+        return None if self.audit.held.weight is None else self.audit.held.weight[self.audit.rows]
 
     def facts(self) -> dict[str, Any]:
         """The estimate and what it is compared with, as plain values for a listener."""
@@ -194,7 +236,7 @@ class Outcome:
         names = [judge.name for judge in race.judges]
         if found is None:
             empty: dict[str, Any] = dict(estimates=[], guess={}, guess_labels={}, rounds=0)
-            unknown = dict.fromkeys(("signal", "board", "search", "growth", "gain", "reach", "reaches"))
+            unknown = dict.fromkeys(("signal", "board", "search", "growth", "gain", "reach", "reaches", "sets", "chances"))
             return empty | unknown | dict(metric=self.judge.name, rows=len(self.task.y), settings=len(race.settings) - 1)
         rivals = [self.name(choice.taken(self.prefer)) for choice in found.choices]
         return dict(
@@ -203,7 +245,7 @@ class Outcome:
             signal=self.signal,
             board=self.choice.places[0].score if self.choice.places else None,
             guess=self.guesses,
-            guess_labels={name: guess_label(self.task, name) for name in names} | self._constants(),
+            guess_labels={name: guess_label(self.task, name, self.race.weight) for name in names} | self._constants(),
             search=asdict(found.estimate(self.judge, found.outputs[self.prefer])),
             growth=self.growth,
             gain=None if self.gain is None else asdict(self.gain),
@@ -212,6 +254,7 @@ class Outcome:
             settings=len(race.settings) - 1,
             reach=self.reach,
             reaches=None if self.reaches is None else self.reaches[1].tolist(),
+            **self._sure,
             method=found.method,
             picks=rivals,
         )
@@ -265,6 +308,7 @@ class Outcome:
             estimate={name: asdict(one) for name, one in self.estimates.items()},
             reach=self.reach,
             reaches=None if self.reaches is None else self.reaches.tolist(),
+            **self._sure,
             warnings=race.warned,
             failures=race.failures,
             merged=[family.title for family, sets in zip(race.families, race.fits.sets, strict=True) if sets.merged],

@@ -5,11 +5,13 @@
     row     its number in the table, from 0              prediction          of a number
     fold    the fold that it was held out in             chance of LABEL     of each class
     truth   the target                                   decision            the class, where that need not be the most likely one
+    weight  how much it counts, where rows do not count alike
+    unit    a number, the same for rows that belong together, where some do
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,14 +20,16 @@ from scipy.special import ndtr
 
 from tenfold.core.data import Array
 from tenfold.core.errors import BadFile, BadInput
-from tenfold.evaluate.validate.ranges import score_difference, widening
+from tenfold.evaluate.validate.ranges import widening
+from tenfold.evaluate.validate.spread import score_spread
 from tenfold.score.record import Score, split_choice
 from tenfold.selection.answers import Answers, logs
+from tenfold.selection.outcome import UNIT, WEIGHT
 from tenfold.selection.store import HELD_OUT, record_of
 from tenfold.selection.unseen import DECISION
 from tenfold.table.reading import pl, read_table
 
-CHANCE = "chance of "
+CHANCE, BESIDE = "chance of ", ("fold", WEIGHT, UNIT)
 Z, SURE = 1.959963984540054, 0.05
 BAND = 0.01  # differences of this share of the score, or of 1 for shares, do not matter
 Facts = dict[str, Any]
@@ -39,6 +43,13 @@ class Contender:
     rows: Array  # numbers of the rows, each once, in ascending order
     answers: Answers
     record: Facts
+    fold: Array | None = None  # of each row
+    weight: Array | None = None  # of each row, where they do not count alike
+    unit: Array | None = None  # a number for each row, the same for rows that belong together
+
+    def __getitem__(self, places: Array) -> Contender:
+        known = {name: part[places] for name in BESIDE if (part := getattr(self, name)) is not None}
+        return replace(self, rows=self.rows[places], answers=self.answers[places], **known)
 
     @property
     def label(self) -> str:
@@ -85,35 +96,42 @@ def contender(folder: Path) -> Contender:
         frame = pl.read_parquet(path)
     except (OSError, pl.exceptions.PolarsError) as reason:
         raise BadFile(f"{path} cannot be read: {str(reason).splitlines()[0]}") from None
-    return Contender(str(folder), *_read(frame, path), record_of(folder))
-
-
-def _read(frame: pl.DataFrame, path: Path) -> tuple[Array, Answers]:
     labels = [name.removeprefix(CHANCE) for name in frame.columns if name.startswith(CHANCE)]
-    wanted = ["row", "truth", *([f"{CHANCE}{one}" for one in labels] or ["prediction"])]
-    for name in wanted:
+    said = [f"{CHANCE}{one}" for one in labels] or ["prediction"]
+    for name in ("row", "truth", *said):
         if name not in frame.columns:
             raise BadFile(f"{path} has no column {name!r}: it was not written by tenfold")
+    once = [name for name in ("truth", DECISION, *BESIDE) if name in frame.columns]
     frame = frame.filter(frame["row"].is_not_null()).sort("row").group_by("row", maintain_order=True).agg(
-        pl.col("truth").first(),
-        *([pl.col(DECISION).first()] if labels and DECISION in frame.columns else []),
-        *(pl.col(name).mean() for name in wanted[2:]),  # held out several times: the mean
+        *(pl.col(name).first() for name in once), *(pl.col(name).mean() for name in said),  # held out several times: the mean
     )  # fmt: skip
-    rows = frame["row"].to_numpy()
+    known = {name: _beside(frame[name], path) for name in BESIDE if name in frame.columns}
+    return Contender(str(folder), frame["row"].to_numpy(), _answers(frame, said, labels, path), record_of(folder), **known)
+
+
+def _beside(column: pl.Series, path: Path) -> Array:
+    """Numbers that are said of rows beside their target."""
+    found = column.cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy()
+    if not np.isfinite(found).all() or (column.name == WEIGHT and (found <= 0).any()):
+        raise BadFile(f"{path} has a column {column.name!r} that is not one of numbers: it was not written by tenfold")
+    return found
+
+
+def _answers(frame: pl.DataFrame, said: list[str], labels: list[str], path: Path) -> Answers:
     if not labels:
-        return rows, Answers(frame["truth"].cast(pl.Float64).to_numpy()[:, None], frame["prediction"].to_numpy()[:, None])
+        return Answers(frame["truth"].cast(pl.Float64).to_numpy()[:, None], frame["prediction"].to_numpy()[:, None])
     texts = [_text(one) for one in frame["truth"].to_list()]
     strange = [one for one in texts if one not in labels]
     if strange:
         raise BadFile(f"{path} has the truth {strange[0][:40]!r}, which has no column {CHANCE + strange[0][:40]!r}")
     codes = np.array([labels.index(one) for one in texts], dtype=np.int64)
-    output = logs(frame.select(wanted[2:]).to_numpy())
+    output = logs(frame.select(said).to_numpy())
     if DECISION in frame.columns:
-        said = [_text(one) for one in frame[DECISION].to_list()]
-        if not set(said) <= set(labels):
+        decided = [_text(one) for one in frame[DECISION].to_list()]
+        if not set(decided) <= set(labels):
             raise BadFile(f"{path} has decisions for classes that have no column {CHANCE + 'CLASS'!r}: it was not written by tenfold")
-        output = np.column_stack([output, [labels.index(one) for one in said]])
-    return rows, Answers(codes, output, labels)
+        output = np.column_stack([output, [labels.index(one) for one in decided]])
+    return Answers(codes, output, labels)
 
 
 def foreign(path: Path, beside: Contender) -> Contender:
@@ -174,33 +192,41 @@ def _numbers(frame: pl.DataFrame, classes: list[str] | None, target: str, name: 
 
 
 def difference(first: Contender, second: Contender, judge: Score) -> Difference:
-    """How much better the first is, by the losses of the rows that both have; refused where these are not the same rows."""
+    """How much better the first is, by the losses of the rows that both have; refused where these are not the same rows.
+
+    Rows count by the weights of the first run, and belong together as there, else as in the second. An AUC counts pairs of rows that one
+    model has judged; of predictions of a file the same pairs.
+    """
     a, b = _common(first, second)
-    spread = score_difference(judge, a.truth, a.judged(judge), b.judged(judge))
+    weight, unit, fold = (one if one is not None else other for one, other in ((a.weight, b.weight), (a.unit, b.unit), (a.fold, b.fold)))
+    each = zip((a.answers, b.answers), (fold, fold if b.fold is None else b.fold), strict=True)
+    one, other = (score_spread(judge, said.truth, said.judged(judge), weight, unit, models, None) for said, models in each)
+    spread = replace(one, value=one.value - other.value, parts=one.parts - other.parts)
     value, error = judge.sign * spread.value, widening(spread.units) * spread.error
-    scores = [float(judge.of(one.truth, one.judged(judge), None)) for one in (a, b)]
-    band = BAND * (1.0 if judge.high == 1 else max(map(abs, scores)))
+    band = BAND * (1.0 if judge.high == 1 else max(abs(one.value), abs(other.value)))
     p = 1.0 if value == 0 else 2 * float(ndtr(-abs(value) / error)) if error > 0 else 0.0
     value += 0.0  # no minus before nothing
-    return Difference(judge.name, scores[0], scores[1], value, value - Z * error, value + Z * error, p, band, a.rows)
+    return Difference(judge.name, one.value, other.value, value, value - Z * error, value + Z * error, p, band, len(a.rows))
 
 
-def _common(first: Contender, second: Contender) -> tuple[Answers, Answers]:
-    one, other = first.answers, second.answers
-    if (one.classes is None) != (other.classes is None) or set(one.classes or ()) != set(other.classes or ()):
+def _common(first: Contender, second: Contender) -> tuple[Contender, Contender]:
+    """The rows that both have, with classes in the order of the first."""
+    ours, theirs = first.answers.classes, second.answers.classes
+    if (ours is None) != (theirs is None) or set(ours or ()) != set(theirs or ()):
         raise BadInput(f"{first.name} and {second.name} predict different things: compare runs with the same target")
     rows, i, j = np.intersect1d(first.rows, second.rows, return_indices=True)
     if len(rows) < 2:
         raise BadInput(f"{first.name} and {second.name} have {len(rows)} rows in common: compare runs on the same table")
-    a, b = one[i], other[j]
-    if one.classes is not None and one.classes != other.classes:
-        order = [list(other.classes or ()).index(label) for label in one.classes]
+    a, b = first[i], second[j]
+    if ours is not None and ours != theirs:
+        order = [list(theirs or ()).index(label) for label in ours]
         place = np.argsort(order)
-        scores, codes = split_choice(b.output, len(order))
+        scores, codes = split_choice(b.answers.output, len(order))
         output = scores[:, order] if codes is None else np.column_stack([scores[:, order], place[codes]])
-        b = Answers(place[b.truth], output, one.classes)
-    if not np.array_equal(a.truth, b.truth):
-        row = int(rows[np.argmax((np.asarray(a.truth) != np.asarray(b.truth)).reshape(len(rows), -1).any(axis=1))])
+        b = replace(b, answers=Answers(place[b.answers.truth], output, ours))
+    truths = np.asarray(a.answers.truth), np.asarray(b.answers.truth)
+    if not np.array_equal(*truths):
+        row = int(rows[np.argmax((truths[0] != truths[1]).reshape(len(rows), -1).any(axis=1))])
         raise BadInput(f"{first.name} and {second.name} have different truths in row {row} (from 0): compare runs on the same table")
     return a, b
 

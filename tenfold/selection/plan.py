@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tenfold.core.data import Array
+from tenfold.core.errors import BadParameter
 from tenfold.selection.candidates import Family
 from tenfold.selection.entries import Entry, Shape
 from tenfold.selection.folds import count_folds
@@ -16,6 +17,7 @@ from tenfold.selection.monotone import obeying
 from tenfold.selection.portfolio import portfolio
 from tenfold.selection.refine import affordable_variants
 from tenfold.selection.standing import FINALISTS
+from tenfold.table.task import LEAST_CLASS_ROWS
 
 # Seconds of one core, by the cost model of the portfolio: the plan is cut there, whatever the clock says.
 BUDGET = {"quick": 6.0, "normal": 35.0, "thorough": 600.0}  # for tables of up to so many cells;
@@ -23,6 +25,7 @@ SMALL, GROWS, MOST = 20_000, 0.45, 7.0  # larger ones have more, by this power o
 SHARE_OF_TIME = 1.7  # seconds of one core for each of a given time: two cores are reckoned with, and the clock cuts what takes longer
 LEAST_FAMILIES, FEW_FOLDS = 4, 3  # families that run in any case, the first ones of the portfolio; folds where even these take too long
 SCREENED_ROWS, SCREENED = 20_000, 10_000  # longer tables have a first heat, on so many rows
+HEATED_ROWS = 30  # of each class that run in it, where there are so many
 HEAT = 0.35  # share of the budget
 SURELY_NESTED, ENOUGH = 600, 12  # rows up to which the nested choice comes before more families than so many
 REPEATS = ((500, 2),)  # up to so many rows, the finalists run on so many more divisions of them
@@ -43,8 +46,11 @@ class Plan:
     budget: float  # seconds of one core
 
     @classmethod
-    def of(cls, effort: str, folds: int | None, time: float | None, shape: Shape, in_time: bool = False) -> Plan:
-        """The plan for a table of this shape. in_time: folds follow each other, and every choice is made from the past anyway."""
+    def of(
+        cls, effort: str, folds: int | None, time: float | None, shape: Shape, in_time: bool = False, honest: str = "auto"
+    ) -> Plan:
+        """The plan for a table of this shape. in_time: folds follow each other, and every choice is made from the past anyway. honest:
+        "nested" or "folds", how the choice is repeated for the estimate, where that is not left to the plan."""
         rows, columns, classes = shape.rows, shape.columns, shape.classes
         entries = portfolio(
             shape.role,
@@ -61,19 +67,23 @@ class Plan:
         long = rows > SCREENED_ROWS
         larger = min(max(rows * columns / SMALL, 1.0) ** GROWS, MOST)
         budget = BUDGET[effort] * larger if time is None else SHARE_OF_TIME * time
-        K, nested = count_folds(folds, rows, columns, classes), rows <= NESTED_ROWS[effort] and not in_time
-        nested = nested and shape.reading * readings(K, True) <= budget  # texts are learned once more for every three folds
+        K, free = count_folds(folds, rows, columns, classes), honest == "auto"
+        nested = (rows <= NESTED_ROWS[effort] if free else honest == "nested") and not in_time
+        if free:
+            nested = nested and shape.reading * readings(K, True) <= budget  # texts are learned once more for every three folds
         budget -= min(shape.reading * readings(K, nested), budget / 2)
+        if long and honest == "nested":
+            raise BadParameter(f"honest='nested': of more than {SCREENED_ROWS:,} rows the choice is repeated by folds; --rows draws fewer")
         if long:
             share = min(1.0, SCREENED / rows)
             return cls(K, affordable(entries, HEAT * budget / share, 1), False, SCREENED, shape, budget)
         few = affordable(entries, budget, K, nested)
-        if nested and len(few) < len(entries) and (rows > SURELY_NESTED or len(few) <= ENOUGH):
+        if free and nested and len(few) < len(entries) and (rows > SURELY_NESTED or len(few) <= ENOUGH):
             more = affordable(entries, budget, K)
             if len(more) > len(few) + LEAST_FAMILIES:  # rather more families than the nested choice
                 few, nested = more, False
         if folds is None and K > FEW_FOLDS and sum(one.seconds for one in few) * K > 2 * budget:
-            K, nested = FEW_FOLDS, False
+            K, nested = FEW_FOLDS, nested and not free
         return cls(K, few, nested, None, shape, budget)
 
     @property
@@ -81,10 +91,14 @@ class Plan:
         """About how long the first lap takes, and what is nested, on one core."""
         return cost_of([one.seconds for one in self.families], self.folds, self.nested)
 
-    def sample(self, rows: int, seed: int) -> Array:
-        """Rows of the first heat."""
-        order = np.random.default_rng(seed).permutation(rows)[: self.screened]
-        return np.sort(order)
+    def sample(self, rows: int, seed: int, codes: Array | None = None) -> Array:
+        """Rows of the first heat. codes: of classes, where a rare one that chance has left out has some rows more."""
+        order = np.random.default_rng(seed).permutation(rows)
+        drawn = np.arange(rows) < (self.screened or rows)
+        if codes is not None:
+            share = drawn.sum() // (2 * (int(codes.max()) + 1))  # of very many classes, so that they do not make it much longer
+            drawn |= _place_in_class(codes[order]) < int(np.clip(share, LEAST_CLASS_ROWS, HEATED_ROWS))
+        return np.sort(order[drawn])
 
     def after_heat(self, order: Sequence[int]) -> set[int]:
         """Of families in the order of a first heat, those that the rest of the budget takes to all rows; the guess is among them."""
@@ -116,6 +130,14 @@ class Plan:
     def has_room(self, families: Sequence[Family]) -> bool:
         """Whether each of these may be fitted once more."""
         return sum(one.seconds for one in families if isinstance(one, Entry)) <= ONCE_MORE * self.budget
+
+
+def _place_in_class(codes: Array) -> Array:
+    """Of each row, how many rows of its class come before it."""
+    order, counts = np.argsort(codes, kind="stable"), np.bincount(codes)
+    found = np.empty(len(codes), dtype=np.int64)
+    found[order] = np.arange(len(codes)) - np.repeat(np.cumsum(counts) - counts, counts)
+    return found
 
 
 def cost_of(seconds: Sequence[float], folds: int, nested: bool) -> float:

@@ -10,18 +10,22 @@ import sys
 import tempfile
 import warnings
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import numpy as np
+
+from tenfold.core.data import Array
 from tenfold.core.errors import BadParameter
-from tenfold.saved.writing import is_stream, replacing
+from tenfold.saved.writing import cannot_keep, is_stream, replacing
 from tenfold.selection.model import TableModel
 from tenfold.selection.unlike import COLUMN, Unlike
 from tenfold.table.chunks import chunks, is_large
 from tenfold.table.reading import pl, read_table
 
 FORMULA = r"^[=+\-@\t\r\x00]"  # a spreadsheet would run a cell that starts so
+SET, BETWEEN = "90% set", " | "
 FORMATS = (".csv", ".tsv", ".parquet", ".jsonl")
 TOLD = re.compile(r"column '.*?'")  # what a warning is about
 PIECE = 1 << 20
@@ -40,7 +44,8 @@ def check_format(out: Path) -> str:
 def write_predictions(
     model: TableModel, table: Any, out: Path | None, raw: bool = False, looked: Unlike | None = None, mark: bool = False
 ) -> int:
-    """A line for each row: the prediction, and its range or the probability of each class. Returns the number of rows.
+    """A line for each row: the prediction, and its range, or the classes that it may be and the probability of each. Returns the number
+    of rows.
 
     looked: is shown all rows; mark: what it says of each is a column more. A file that is too large to be read at once is read in
     parts, and what is predicted lies on the disk until it is complete, so that memory is bounded.
@@ -69,7 +74,8 @@ def write_frame(frame: pl.DataFrame, out: Path) -> None:
 
 
 def predictions(model: TableModel, table: Any) -> pl.DataFrame:
-    """A row for each row of a table: the prediction, and its range or the probability of each class; or its scores on some axes."""
+    """A row for each row of a table: the prediction, and its range, or the classes that it may be and the probability of each; or its
+    scores on some axes."""
     rows = model.coded(table)
     if model.role == "transformer":
         scores: pl.DataFrame = model.frame(rows)
@@ -81,8 +87,17 @@ def predictions(model: TableModel, table: Any) -> pl.DataFrame:
         columns |= {"90% from": pl.Series(low), "90% to": pl.Series(high)}
     if model.role == "classifier":
         share = model.chances(rows)
+        if "least_" in vars(model):
+            columns[_free(SET, list(columns))] = _joined(model.within(share), [str(one) for one in model.classes_])
         columns |= {f"chance of {label}": pl.Series(share[:, k]) for k, label in enumerate(model.classes_)}
     return pl.DataFrame(columns)
+
+
+def _joined(inside: Array, labels: list[str]) -> pl.Series:
+    """The labels of each set as one text; there are few different sets."""
+    sets, of = np.unique(inside, axis=0, return_inverse=True)
+    texts = [BETWEEN.join(label for label, here in zip(labels, one, strict=True) if here) for one in sets]
+    return pl.Series(texts, dtype=pl.String)[of.reshape(-1)]
 
 
 def _parts(model: TableModel, table: Any) -> Iterator[pl.DataFrame]:
@@ -137,10 +152,27 @@ def _place(out: Path | None) -> Iterator[BinaryIO]:
         with replacing(os.fspath(out)) as file:
             yield file
         return
-    with tempfile.TemporaryFile() as kept:
-        yield kept
-        kept.seek(0)
+    with ExitStack() as stack:
+        try:
+            kept = stack.enter_context(tempfile.TemporaryFile())
+            yield kept
+            kept.seek(0)
+        except OSError as reason:
+            if reason.filename is not None:
+                raise
+            raise cannot_keep(reason) from None
+        _print(kept)
+
+
+def _print(kept: Any) -> None:
+    """To standard output in UTF-8, as to a file, whatever the terminal takes: a label must not become a question mark."""
+    sys.stdout.flush()
+    stream = getattr(sys.stdout, "buffer", None)
+    if stream is None:  # it takes texts alone
         shutil.copyfileobj(codecs.getreader("utf-8")(kept), sys.stdout, PIECE)
+        return
+    shutil.copyfileobj(kept, stream, PIECE)
+    stream.flush()
 
 
 def _free(name: str, taken: list[str]) -> str:

@@ -22,6 +22,13 @@ def front() -> list[tuple[str, Any]]:
     return [("impute", tenfold.SimpleImputer()), ("scale", tenfold.StandardScaler())]
 
 
+def named(source: Arrays, labels: Array | None) -> Arrays:
+    """Rows whose classes, numbers so far, are what the user calls them; a training set may be without some of them."""
+    if labels is not None:
+        source.facts["classes_"] = labels[source.facts["classes_"]]
+    return source
+
+
 class Prepared:
     """The transformers of a training set, fitted, and what lies behind them; of one training set at a time.
 
@@ -34,7 +41,9 @@ class Prepared:
 
     def __init__(self, rows: Rows, learner: Any) -> None:
         self.X, self.y, self.weight, self.division, self.learner = rows.X, rows.y, rows.weight, rows.division, learner
-        self.rows = check.in_memory(tenfold.Pipeline([*front(), ("model", learner)]), rows.X, rows.y, rows.weight)
+        self.labels = rows.labels
+        whole = tenfold.Pipeline([*front(), ("model", learner)])
+        self.rows = named(check.in_memory(whole, rows.X, rows.y, rows.weight), rows.labels)
         self.names = None if rows.names is None else np.array(rows.names, dtype=object)
         if self.names is not None:
             self.rows.facts["feature_names_in_"] = self.names
@@ -90,7 +99,7 @@ class Prepared:
         """The training rows, transformed."""
         if self._training is None:
             weight = None if self.weight is None else self.weight[self.seen]
-            source = check.in_memory(self.learner, self._through(self.seen), self.y[self.seen], weight)
+            source = named(check.in_memory(self.learner, self._through(self.seen), self.y[self.seen], weight), self.labels)
             if self.names is not None:
                 source.facts["feature_names_in_"] = self.names[~np.isnan(self.steps[0].statistics_)]
             self._training = source

@@ -18,7 +18,7 @@ import threading
 import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from functools import partial
+from functools import cached_property, partial
 from itertools import pairwise
 
 import numpy as np
@@ -28,30 +28,21 @@ from tenfold.core.engine import Local, each
 from tenfold.core.threads import stopping
 from tenfold.evaluate.validate.training_sets import Held
 from tenfold.score.record import Score
+from tenfold.score.registry import SCORES
 from tenfold.selection.candidates import Family, Setting, settings_of
 from tenfold.selection.ensemble import greedy_weights
 from tenfold.selection.fits import Fits, Unit
-from tenfold.selection.held_out import HeldOut
+from tenfold.selection.held_out import HeldOut, held_out_table, longer
 from tenfold.selection.rows import Rows
 from tenfold.selection.standing import FINALISTS, REFINED, Standing
 from tenfold.selection.workers import Workers
 from tenfold.table.reading import pl
 
-MOST_KEPT = 2**28  # bytes of held-out outputs that are kept with all their digits
 SIDE_BY_SIDE = 2_000_000  # cells of a table, up to which several families are fitted at once; larger ones have work for all threads
 FEW_ROWS = 2_000  # up to which they are fitted at once however many columns there are: threads divide rows
 LEAST_RACING = 5  # families are dropped down to no fewer,
 LEAST_HEARD = 200  # and not before so many rows were heard
 HOPELESS = 3.0  # standard errors behind the leader
-
-
-def held_out_table(settings: int, rows: int, width: int) -> Array:
-    """(settings, rows, outputs), for the outputs of each setting for each row, trained without its fold.
-
-    Half the digits are kept where all of them would take more than MOST_KEPT bytes.
-    """
-    shape = settings, rows, width
-    return np.full(shape, np.nan, np.float64 if 8 * settings * rows * width <= MOST_KEPT else np.float32)
 
 
 class Race(Standing):
@@ -82,9 +73,6 @@ class Race(Standing):
         self.places = _places(families)
         self.fits = Fits(rows, families, judges)
         self.classes = self.fits.classes
-        width = 1 if self.classes is None else len(self.classes)
-        self.outputs = held_out_table(len(self.settings), len(self.y), width)
-        self.inner = [held_out_table(len(self.settings), len(self.y), width) for _ in range(self.K)] if pairs else []
         self.scores = {judge.name: np.full((len(self.settings), self.K), np.nan) for judge in judges}
         self.seconds = np.zeros(len(families))  # of fitting, all units together
         self.done: list[tuple[int, Held]] = []  # units, in the order they were done
@@ -95,18 +83,36 @@ class Race(Standing):
         self.less: dict[tuple[int, int], Array] = {}  # setting, fold -> what it says of the fold from fewer rows, without pairs (`growth`)
         self.less_units = 0  # that this took
 
+    @cached_property
+    def outputs(self) -> Array:
+        """What each setting says of each row, of models that have not seen it. Made when it is needed: a race may only be planned."""
+        return self._table()
+
+    @cached_property
+    def inner(self) -> list[Array]:
+        """The same inside each outer round."""
+        return [self._table() for _ in range(self.K)] if self.pairs else []
+
+    def _table(self) -> Array:
+        return held_out_table(len(self.settings), len(self.y), 1 if self.classes is None else len(self.classes))
+
     def some(self, rows: Array) -> Race:
-        """The same race of some of the rows, by the first judge alone."""
-        return Race(self.rows.some(rows), self.families, self.judges[:1], costs=self.costs, workers=self.workers)
+        """A first heat, on some of the rows and the first fold alone: by the first judge, or by log loss where that fold is without a class
+        that the judge needs."""
+        some, judge = self.rows.some(rows), self.judges[0]
+        lacking = self.classes is not None and len(np.unique(some.y[some.division.rows(0)])) < len(self.classes)
+        judges = [SCORES["log_loss"] if judge.every_class and lacking else judge]
+        return Race(some, self.families, judges, costs=self.costs, workers=self.workers)
 
     def enter(self, more: Sequence[Family]) -> None:
         """A second lap, of variants: they run the single folds behind the families that are there, and pairs with them."""
+        known = self.outputs, *self.inner
         self.families = [*self.families, *more]
         self.settings, self.places = settings_of(self.families), _places(self.families)
         self.fits.enter(list(more))
         count = len(self.settings) - len(self.outputs)
-        self.outputs, *self.inner = (_longer(one, count) for one in (self.outputs, *self.inner))
-        self.scores = {name: _longer(one, count) for name, one in self.scores.items()}
+        self.outputs, *self.inner = (longer(one, count) for one in known)
+        self.scores = {name: longer(one, count) for name, one in self.scores.items()}
         self.seconds = np.concatenate([self.seconds, np.zeros(len(more))])
 
     # --- what is to do ---
@@ -286,11 +292,6 @@ class Race(Standing):
         outputs = self.outputs if outer is None else self.inner[outer]
         known = self.weight, self.division.units, self.costs
         return HeldOut(outputs, self.y, self.fold, self.judges[0], self.classes, self.rows.labels, *known)
-
-
-def _longer(table: Array, count: int) -> Array:
-    """With so many settings more, of which nothing is known yet."""
-    return np.concatenate([table, np.full((count, *table.shape[1:]), np.nan, table.dtype)])
 
 
 def _places(families: list[Family]) -> list[list[int]]:

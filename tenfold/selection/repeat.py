@@ -63,5 +63,6 @@ def of_all_divisions(race: Race) -> tuple[HeldOut, Array]:
         fold=np.concatenate(folds),
         weight=None if held.weight is None else np.tile(held.weight, times),
         units=np.tile(units, times),
+        divisions=times,
     )
     return stacked, np.arange(n * times)

@@ -10,7 +10,7 @@ from tenfold.core.data import Array
 from tenfold.core.errors import BadInput
 from tenfold.table.columns import look_at
 from tenfold.table.reading import Raw, pl
-from tenfold.table.task import Task
+from tenfold.table.task import Task, learnable
 
 
 def weights_of(raw: Raw, name: str, comma: bool, task: Task) -> tuple[Array, Task]:
@@ -30,7 +30,8 @@ def weights_of(raw: Raw, name: str, comma: bool, task: Task) -> tuple[Array, Tas
     if not some.all():
         count = int((~some).sum())
         left.notes.append(f"{count:,} row{'s' if count > 1 else ''} of weight 0 left out")
-    weight = weight[some]
+        left = learnable(left, " of a weight above 0")
+    weight = weight[np.isin(task.rows, left.rows)]
     return weight / weight.mean(), left
 
 

@@ -3,22 +3,35 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from copy import copy
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, cast, overload
+
+import numpy as np
 
 from tenfold.core.data import Array
-from tenfold.selection.estimate import Estimate
+from tenfold.core.errors import BadInput, BadParameter, DataWarning, TenfoldError, warn
+from tenfold.selection.estimate import COVERAGE, Estimate, least_of, reach_of, reaches_of
+from tenfold.selection.explaining import Effect, Reasons, effect, movers, reasons, row_of
 from tenfold.selection.job import Found, Job, Listener
 from tenfold.selection.model import TableModel
+from tenfold.selection.outcome import WEIGHT
 from tenfold.selection.settings import Settings
 from tenfold.selection.store import write_run
 from tenfold.selection.targets import are_names, columns_in, settings_of
-from tenfold.table.reading import pl
+from tenfold.selection.unseen import Unseen
+from tenfold.table.reading import pl, read_table
+
+LOWEST, HIGHEST = 0.5, 0.99  # levels of ranges and sets
 
 
 class Runs(dict[str, "Run"]):
-    """What `select` returns for several targets: a run for each, by its name."""
+    """What `select` returns for several targets: a run for each, by its name; `failures` say why there is none of the others."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.failures: dict[str, str] = {}
 
     def __str__(self) -> str:
         return "\n\n".join(map(str, self.values()))
@@ -38,6 +51,7 @@ def select(
     effort: str = "normal",
     time: float | None = None,
     prefer: str = "best",
+    honest: str = "auto",
     groups: str | None = None,
     weights: str | None = None,
     time_column: str | None = None,
@@ -50,14 +64,17 @@ def select(
 ) -> Run:
     """Choose a model for a table, with an honest estimate of how good the chosen model will be on new rows.
 
-    table: path to a CSV or Parquet file, or a data frame. target: the name of a column, or its values; of a list of names one after another
-    is predicted, without the others, and the runs are returned by name, as `Runs`.
+    table: path to a CSV or Parquet file, a data frame, or an array of two dimensions, whose columns are called x0, x1, ... target: the name
+    of a column, or its values: `select(X, y)`; of a list of names one after another is predicted, without the others, and the runs are
+    returned by name, as `Runs`.
     task: "classes" or "number". metric: see tenfold.cross_validate. folds: 10 up to 200 rows, 8 up to 500, else 5.
     drop, keep: columns to leave out, or to use although they look useless. category: columns whose numbers are names of
     categories; a target that is named here has its texts for classes, also those that would stand for a missing value.
     effort: "quick", "normal" or "thorough", plans that are fixed by the shape of the table. time: seconds, after which the plan is cut
     short. prefer: "best", which may be an ensemble; "simple", the simplest model that is as good as the best single one; "fast", the
-    best single one. groups: a column whose rows of one value stay in one fold, because new rows will have other values.
+    best single one. honest: how the estimate is made, "nested" (the choice looks at models that have not seen the rows it is judged on),
+    "folds" (from the models of the race alone), or "auto", nested where that is cheap.
+    groups: a column whose rows of one value stay in one fold, because new rows will have other values.
     weights: a column that says how much each row counts, in fits and in scores. time_column: dates or numbers; every fold is judged by what
     was known before it, so that the estimate is one for the future.
     cost: what errors cost, so that the class of least expected cost is decided for: "FP:1,FN:20", "a>b:5,b>a:1" (a taken for b), the path
@@ -69,30 +86,47 @@ def select(
     """
     settings = Settings(
         task=task, metric=metric, folds=folds, seed=seed, drop=drop, keep=keep, category=category,
-        effort=effort, time=time, prefer=prefer, groups=groups, weights=weights, time_column=time_column,
+        effort=effort, time=time, prefer=prefer, honest=honest, groups=groups, weights=weights, time_column=time_column,
         cost=cost, positive=positive, rows=rows, monotone=monotone,
     )  # fmt: skip
-    tell = listen or _silent
+    tell = listen or _aloud
     if not isinstance(target, (list, tuple)) or not are_names(target, columns_in(table)):
-        return run_of(Job(tell, finish_early, settings).run(table, target))
+        return run_of(Job(tell, finish_early, settings).run(table, target), table)
     asked = {one: settings_of(settings, one, target) for one in target}
     found = Runs()
     for one in target:
         tell("target", target=one, targets=list(target))
-        found[one] = run_of(Job(tell, finish_early, asked[one]).run(table, one))
+        try:
+            found[one] = run_of(Job(tell, finish_early, asked[one]).run(table, one), table)
+        except TenfoldError as reason:  # what is done stays, whatever becomes of the others
+            found.failures[one] = str(reason)
+            if len(found.failures) == len(target):
+                raise
+            continue
         if found[one].interrupted:
             break
+    for one, why in found.failures.items():
+        warn(f"{one!r} has no run: {why}", DataWarning)
     several: Any = found  # to a type checker `select` returns a run, as it does for one target
     return cast("Run", several)
 
 
-def run_of(found: Found) -> Run:
-    """The result, from what a job has found."""
-    return Run.of(found.model, found.record, found.beside, found.outcome.held_out, found.sketch)
+def run_of(found: Found, table: Any = None) -> Run:
+    """The result, from what a job has found. table: what it was made from, to be explained by."""
+    made = Run.of(found.model, found.record, found.beside, found.outcome.held_out, found.sketch)
+    return made if table is None else replace(made, table=table)
 
 
-def _silent(event: str, **facts: Any) -> None:
-    """Nobody listens."""
+def _aloud(event: str, **facts: Any) -> None:
+    """Nobody listens: what must not be missed is a warning."""
+    for name, how in facts["suspects"] if event == "checks" else ():
+        if name in facts["left_out"]:
+            warn(
+                f"column {name!r} alone predicts the target almost perfectly ({how}), as if it were filled in after the outcome, and "
+                f"is left out: keep=[{name!r}] if it is known at prediction time",
+                DataWarning,
+                stacklevel=2,
+            )
 
 
 @dataclass(frozen=True)
@@ -111,6 +145,7 @@ class Run:
     simple: TableModel | None = field(default=None, repr=False)  # the simplest model that is as good, where it is another one
     held_out: pl.DataFrame | None = field(default=None, repr=False)  # what was said of rows that had not been seen
     sketch: dict[str, Any] | None = field(default=None, repr=False)  # what the columns of the training rows held
+    table: Any = field(default=None, repr=False, compare=False)  # what it was made from, a path or rows in memory; not saved
 
     @classmethod
     def of(
@@ -129,9 +164,24 @@ class Run:
             record["signal"], bool(record["interrupted"]), record, simple, held_out, sketch,
         )  # fmt: skip
 
-    def predict(self, table: Any) -> Array:
-        """The predicted class or number of each row."""
-        return self.model.predict(table)
+    @overload
+    def predict(self, table: Any, interval: None = None) -> Array: ...
+
+    @overload
+    def predict(self, table: Any, interval: float) -> tuple[Array, Array]: ...
+
+    def predict(self, table: Any, interval: float | None = None) -> Array | tuple[Array, Array]:
+        """The predicted class or number of each row.
+
+        interval: a share of new rows, 0.5 to 0.99, whose truth lies within the ranges (rows, 2), or is in the sets (rows, classes in the
+        order of `model.classes_`), that are returned beside the predictions.
+        """
+        if interval is None:
+            return self.model.predict(table)
+        model = self._at(interval)
+        rows = model.coded(table)
+        answers = model.answers(rows)
+        return answers, model.within(model.chances(rows)) if model.role == "classifier" else model.around(answers)
 
     def predict_proba(self, table: Any) -> Array:
         """The probability of each class."""
@@ -140,6 +190,53 @@ class Run:
     def predict_interval(self, table: Any) -> Array:
         """For numbers: a range around each prediction that holds the truth of 90 % of new rows."""
         return self.model.predict_interval(table)
+
+    def predict_set(self, table: Any) -> Array:
+        """For classes, (rows, classes): which of them may be that of a row; such sets hold the truth of 90 % of new rows."""
+        return self.model.predict_set(table)
+
+    def _at(self, level: float) -> TableModel:
+        """The model with ranges or sets of another level than 90 %, from the rows that were held out."""
+        if isinstance(level, bool) or not isinstance(level, (int, float)) or not LOWEST <= level <= HIGHEST:
+            raise BadParameter(f"interval={level!r}: must be a share of new rows, from {LOWEST} to {HIGHEST}")
+        if level == COVERAGE:
+            return self.model
+        if self.held_out is None:
+            raise BadInput(f"interval={level!r}: this run has no held-out rows with it, and only ranges and sets of {COVERAGE} are kept")
+        held = Unseen.of(self.held_out)
+        known = np.isin(self.held_out["row"].to_numpy(), held.rows)
+        weights = self.held_out[WEIGHT].to_numpy()[known] if WEIGHT in self.held_out.columns else None
+        model = copy(self.model)
+        if held.classes:
+            found = dict[str, Any](least_=least_of(held.outputs, held.truth, weights, level))
+        else:
+            off = np.abs(held.truth - held.predicted)
+            wide = reaches_of(held.predicted, off, "mae", weights, level)
+            found = dict(reach_=reach_of(off, "mae", weights, level), reaches_=np.empty((2, 0)) if wide is None else wide)
+        if any(one is None for one in found.values()):
+            raise BadInput(f"interval={level!r}: the {len(held):,} rows that were held out are too few for it")
+        vars(model).update(found)
+        return model
+
+    def explain(
+        self, row: int | None = None, column: str | None = None, *, table: Any = None, label: str | None = None
+    ) -> Reasons | Effect | list[tuple[str, float]]:
+        """Why a row gets its prediction, how predictions change along a column, or which columns matter: as `tenfold explain`.
+
+        row: counted from 1. table: other rows than those of the run. label: the class whose chance is explained. Without row and column,
+        by how much predictions change when the cells of each column are shuffled among the rows, the largest first.
+        """
+        if row is not None and column is not None:
+            raise BadParameter("give row= or column=, not both")
+        if label is not None and row is None and column is None:
+            raise BadParameter(f"label={label!r}: says what is explained of a row or along a column: give row= or column=")
+        source = self.table if table is None else table
+        if source is None:
+            raise BadInput("this run does not have the table that it was made from: give its rows, as in run.explain(table=rows)")
+        raw = read_table(source)
+        if row is not None:
+            return reasons(self.model, raw, row_of(raw, row), label)
+        return movers(self.model, raw) if column is None else effect(self.model, raw, column, label)
 
     def save(self, folder: Any, replace: bool = False) -> Path:
         """Write model.tenfold and run.json into a folder, whole or not at all.
@@ -150,11 +247,14 @@ class Run:
             Path(folder), self.model, self.record, replace, simple=self.simple, sketch=self.sketch, held_out=self.held_out
         )
 
-    def report(self, path: Any, table: Any = None) -> Path:
-        """Write the report, one HTML file that loads nothing; with the training table also what drives the model and where it fails."""
+    def report(self, path: Any, table: Any = None, by: str | None = None) -> Path:
+        """Write the report, one HTML file that loads nothing; with the training table also what drives the model and where it fails.
+
+        by: a column of the table, used by the model or not, by whose groups errors and chances are told: is it fair to all of them?
+        """
         from tenfold.report.folder import report_of
 
-        return report_of(path, self.model, self.record, self.held_out, table)
+        return report_of(path, self.model, self.record, self.held_out, table, by)
 
     def __str__(self) -> str:
         known = "not known: the run was stopped" if self.estimate is None else str(self.estimate)
@@ -167,3 +267,7 @@ class Run:
         return "\n".join(lines)
 
     __repr__ = __str__
+
+    def __getstate__(self) -> dict[str, Any]:
+        """A copy for another process does not take the rows along."""
+        return vars(self) | dict(table=None)

@@ -18,6 +18,7 @@ from tenfold.table.task import task_name
 
 EFFORTS = ("quick", "normal", "thorough")
 PREFERENCES = ("best", "simple", "fast")
+HONEST = ("auto", "nested", "folds")
 MOST_FOLDS = 50
 
 
@@ -83,6 +84,7 @@ class Settings(FitSettings):
     effort: str = "normal"
     time: float | None = None
     prefer: str = "best"
+    honest: str = "auto"
     groups: str | None = None
     weights: str | None = None
     time_column: str | None = None
@@ -95,7 +97,7 @@ class Settings(FitSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        for name, known in (("effort", EFFORTS), ("prefer", PREFERENCES)):
+        for name, known in (("effort", EFFORTS), ("prefer", PREFERENCES), ("honest", HONEST)):
             if getattr(self, name) not in known:
                 raise BadParameter(f"{name}={getattr(self, name)!r}: must be {', '.join(map(repr, known[:-1]))} or {known[-1]!r}")
         if self.time is not None:

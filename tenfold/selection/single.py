@@ -21,6 +21,8 @@ from tenfold.evaluate.split.splitters import assign_folds
 from tenfold.prepare.coder import TableCoder
 from tenfold.score.registry import find_score
 from tenfold.selection.answers import USUAL, Answers, judges_for, logs
+from tenfold.selection.costs import positive_class
+from tenfold.selection.estimate import least_of, off_of, reach_of, sets_of
 from tenfold.selection.guess import FrequencyGuess, MeanGuess
 from tenfold.selection.model import TableModel
 from tenfold.selection.paired import Contender, difference, held_out_frame
@@ -35,7 +37,6 @@ from tenfold.table.reading import Raw, pl, read_table
 from tenfold.table.sketch import sketch
 from tenfold.table.task import Task, find_task
 
-COVERAGE = 0.9
 SMALL_ROWS, MANY_FOLDS, FEW_FOLDS = 2000, 10, 5
 Facts = dict[str, Any]
 
@@ -99,16 +100,22 @@ def fit_one(
     guessed = _held_out(guess, lambda _: np.zeros((len(goal.y), 1)), goal, fold, lambda done: None)
     labels = [str(one) for one in goal.classes] if goal.kind == "classes" else None
     answers, blind = (_answers(goal, output, labels) for output in (said, guessed))
-    judges = judges_for(answers, judge.name)
+    asked_for = settings.facts() | _positive(goal)
+    judges = judges_for(answers, judge.name, asked_for)
     level = Answers(blind.truth, np.tile(blind.output.mean(axis=0), (blind.rows, 1)), labels)  # no fold before another: for ranks
     estimates = [answers.scored(each) for each in judges]
     guesses = [(level if each.every_class else blind).scored(each) for each in judges]
     gain = difference(Contender("", goal.rows, answers, {}), Contender("", goal.rows, blind, {}), judges[0])
     fitted = _behind(learner).fit(made(np.arange(len(goal.y))), goal.y)
-    model = TableModel.of(coder, fitted, target, _reach(goal, said), texts=[] if read is None else read.fitted())
+    reach = reach_of(np.abs(goal.y - said[:, 0]), "mae") if labels is None else None
+    least = None if labels is None else least_of(said, goal.codes)
+    model = TableModel.of(coder, fitted, target, reach, texts=[] if read is None else read.fitted(), least=least)
     record = _record(raw, goal, repr(learner), estimates, gain.p_value < 0.05 and gain.value > 0, began) | dict(
-        settings=settings.facts() | dict(target=target, task=goal.kind, metric=judges[0].name, folds=count),
+        settings=asked_for | dict(target=target, task=goal.kind, metric=judges[0].name, folds=count),
         columns=[asdict(column) for column in columns],
+        reach=reach,
+        sets=None if labels is None else sets_of(said, goal.codes, fold, labels),
+        chances=None if labels is None else off_of(said, goal.codes),
     )
     beats = None if gain.p_value >= 0.05 else gain.value > 0
     return Fitted(model, estimates, guesses, beats, held_out_frame(goal.rows, fold, goal.y, said, labels), sketch(looked, columns), record)
@@ -156,11 +163,9 @@ def _answers(task: Task, output: Array, labels: list[str] | None) -> Answers:
     return Answers(task.codes, np.log(softmax(logs(output))), labels)
 
 
-def _reach(task: Task, said: Array) -> float | None:
-    """Half the width of a range that holds 90 % of new rows: split conformal."""
-    off = np.sort(np.abs(task.y - said[:, 0])) if task.kind == "number" else np.empty(0)
-    place = int(np.ceil(COVERAGE * (len(off) + 1)))
-    return None if task.kind != "number" or place > len(off) else float(off[place - 1])
+def _positive(task: Task) -> Facts:
+    """Of two classes the positive one, as in `select`: the rarer, by which FP and FN, F1 and others of its kind are meant."""
+    return dict(positive=str(task.classes[positive_class(task.codes, list(task.classes), None)])) if task.n_classes == 2 else {}
 
 
 def _facts(task: Task, metric: str) -> Facts:

@@ -3,6 +3,7 @@
     model.tenfold      the model                      sketch.json        what the columns of the training table held, without its rows
     run.json           how it was found               held_out.parquet   predictions for rows that the model had not seen
     report.html        what a person should see of it explained.json     what drives the model, and where it fails
+                       also as report.md, report.pdf
 """
 
 from __future__ import annotations
@@ -23,7 +24,7 @@ from tenfold.table.reading import pl
 
 MODEL, RECORD, MARK = "model.tenfold", "run.json", "tenfold select"
 SIMPLE, SKETCH, HELD_OUT, EXPLAINED, REPORT = "simple.tenfold", "sketch.json", "held_out.parquet", "explained.json", "report.html"
-FILES = frozenset((MODEL, SIMPLE, RECORD, SKETCH, HELD_OUT, EXPLAINED, REPORT))
+FILES = frozenset((MODEL, SIMPLE, RECORD, SKETCH, HELD_OUT, EXPLAINED, REPORT, "report.md", "report.pdf"))
 UNSAFE = re.compile(r"[^\w.-]+")  # in the name of a folder
 Facts = dict[str, Any]
 
@@ -175,6 +176,17 @@ def record_of(folder: Path) -> Facts:
     except (OSError, ValueError, RecursionError):
         return {}
     return record if isinstance(record, dict) and record.get("made_by") == MARK else {}
+
+
+def table_of(folder: Path, record: Facts, command: str) -> Path:
+    """The table that a run was made from, looked for by its name, here and beside the folder. command: for which it can be named."""
+    data = record.get("data")
+    name = Path(str(data.get("name") or "")).name if isinstance(data, dict) else ""
+    found = next((place / name for place in (Path(), folder.parent) if name and (place / name).is_file()), None)
+    if found is None:
+        made = f"there is no {name} here, which the run was made from" if name else f"{folder} does not say which table it was made from"
+        raise BadFile(f"{made}: name it, as in {command} {folder} path/to/{name or 'table.csv'}")
+    return found
 
 
 def sketch_of(folder: Path) -> Facts:

@@ -21,7 +21,7 @@ from tenfold.core.errors import BadInput
 from tenfold.core.numbers import check_finite
 from tenfold.gate import check
 from tenfold.gate.categories import Placed
-from tenfold.sources.formats import Table, polars
+from tenfold.sources.formats import Table, missing_label, polars, without_label
 
 BATCH_BLOCKS = 8  # blocks in a batch: enough to amortise its cost, few enough to stay small beside a row group
 
@@ -65,7 +65,7 @@ class Files(Source):
                 found = table.category_kinds(self.names)
                 kinds |= {name: kind for name, kind in found.items() if kinds.get(name) != pl.String}
         else:
-            of = {"O": pl.String, "b": pl.Boolean, "f": pl.Float64}
+            of = {"O": pl.String, "b": pl.Boolean, "f": pl.Float64, "i": pl.Float64}
             kinds = {self.names[j]: of[one.dtype.kind] for j, one in enumerate(known) if one is not None}
         coded = {name: j for j, name in enumerate(self.names) if coder.wants(j, native=name in kinds)}
         for name, j in coded.items():
@@ -201,9 +201,9 @@ class Files(Source):
         for piece in self.pieces([name]):
             column, index = piece.columns[0], Places([piece])
             self.n_rows += len(piece)
-            if column.null_count():
-                row = index[int(column.is_null().arg_max())]
-                raise BadInput(f"Input y contains NaN in row {row}: drop the rows without a label first")
+            missing = column.is_null() if piece.table.typed else without_label(column)
+            if missing.any():
+                raise missing_label(index[int(missing.arg_max())])
             numbers = column if piece.table.typed else column.cast(polars().Float64, strict=False)
             if numbers.dtype.is_float() and not numbers.null_count():
                 check.flat_labels(numbers.to_numpy(), len(numbers), index)  # refuses a continuous target

@@ -16,7 +16,8 @@ import numpy as np
 
 from tenfold.core.data import Array
 from tenfold.core.errors import BadFile, BadInput, TenfoldError
-from tenfold.gate.containers import way_to_numbers
+from tenfold.gate.categories import short
+from tenfold.gate.containers import NUMBERS_AS_TEXT, is_number, way_to_numbers
 from tenfold.table.layout import START, layout_of
 from tenfold.table.lines import Layout, bad_line, check_header, tell_by_warning
 from tenfold.table.packed import bytes_of, encoding_of
@@ -38,6 +39,7 @@ class Table:
             raise BadFile(f"{path!r} {what}: give files whose names end in {', '.join(SUFFIXES)}")
         self.typed = SUFFIXES[suffix]
         self.asked: dict[str, Any] = {}
+        self.labels: str | None = None  # the column that holds them
         self.forms: dict[str, str] = {}  # columns of numbers that are read as texts: how their numbers are written
         self.layout = Layout() if self.typed else _layout(path)
         with _reported(self):
@@ -171,7 +173,10 @@ class Table:
                 self.asked[name] = pl.String if name in self.forms else kind if kind == pl.Boolean else pl.Float64
             elif not (kind.is_numeric() or kind in (pl.Boolean, pl.Null)):
                 with _reported(self):
-                    first = self._scan().select(name).with_row_index("row").drop_nulls().head(1).collect()
+                    there = self._scan().select(name).with_row_index("row").drop_nulls()
+                    texts = kind in (pl.String, pl.Categorical, pl.Enum)
+                    wrong = pl.col(name).cast(pl.String).cast(pl.Float64, strict=False).is_null() if texts else True
+                    first = pl.concat([there.filter(wrong).head(1), there.head(1)]).collect()
                 row, value = first.row(0) if first.height else (0, None)
                 raise not_a_number(self, name, str(kind), row, value)
 
@@ -204,7 +209,7 @@ class Table:
 
     def want_labels(self, name: str, kind: str) -> None:
         """This column holds labels of a NumPy kind of type."""
-        pl = polars()
+        pl, self.labels = polars(), name
         if not self.typed:
             self.asked[name] = {"i": pl.Int64, "u": pl.Int64, "f": pl.Float64, "b": pl.Boolean}.get(kind, pl.String)
         elif kind in "iufb" and not (self.types[name].is_numeric() or self.types[name] == pl.Boolean):
@@ -232,6 +237,8 @@ class Table:
             row = bad.select(pl.any_horizontal(pl.all()).arg_max()).item()
             at = next((name for name in names if bad[name][row]), None)
             if at is not None:
+                if at == self.labels:
+                    return not_a_label(self, at, first + row, frame[at][row])
                 return not_a_number(self, at, "text", first + row, frame[at][row])
             first += frame.height
         return None
@@ -260,7 +267,16 @@ def _unread(text: Any, kind: Any) -> Any:
     from tenfold.table.missing_words import WORDS_OF_STREAMS
 
     unread = text.is_not_null() & text.str.strip_chars().cast(kind, strict=False).is_null()
+    if kind != pl.Float64:  # labels, which are not read as cells of a table
+        return unread
     return unread & ~text.str.strip_chars().str.to_lowercase().is_in(WORDS_OF_STREAMS)
+
+
+def without_label(text: Any) -> Any:
+    """Whether a cell of a CSV holds no label: it is empty, or a word that no class is called."""
+    from tenfold.table.missing_words import MISSING
+
+    return text.is_null() | text.str.strip_chars().str.to_lowercase().is_in(["", *MISSING])
 
 
 def _unplain(text: Any) -> Any:
@@ -269,12 +285,22 @@ def _unplain(text: Any) -> Any:
 
 
 def not_a_number(table: Table, name: str, kind: str, row: int, value: Any) -> BadInput:
-    shown = repr(value) if len(repr(value)) <= 60 else repr(value)[:57] + "..."
+    way = NUMBERS_AS_TEXT if table.typed and is_number(value) else way_to_numbers(value)
+    return BadInput(f"could not convert string to float: column {name[:80]!r} of {table} holds {kind} (row {row}: {short(value)}): {way}")
+
+
+def not_a_label(table: Table, name: str, row: int, value: str) -> BadInput:
+    """Of a column whose classes are known: no label at all, or one of another type."""
+    if without_label(polars().Series([value])).item():
+        return missing_label(f"{row} of {table}")
     return BadInput(
-        f"could not convert string to float: column {name[:80]!r} of {table} holds {kind} (row {row}: "
-        f"{shown}): "
-        f"code it as numbers first, {way_to_numbers(value)} for example"
+        f"the labels in column {name!r} of {table} (row {row}: {short(value)}) are not of the same type as the classes: "
+        "make both text or both numbers"
     )
+
+
+def missing_label(place: str) -> BadInput:
+    return BadInput(f"Input y contains NaN in row {place}: drop the rows without a label first")
 
 
 class _reported:

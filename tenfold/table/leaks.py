@@ -31,7 +31,7 @@ LEAST_CLASS = 10  # rows of other classes than the largest
 def leak_suspects(frame: pl.DataFrame, task: Task) -> list[tuple[str, str]]:
     """Columns that alone predict the target almost perfectly, with the figure. Numbers and texts, null for missing."""
     rows = np.linspace(0, frame.height - 1, min(frame.height, LEAK_ROWS)).astype(int)
-    sample, y = frame[rows], task.codes[rows]
+    sample, y = _without_copies(frame[rows], task.codes[rows])
     target = _Target(y, task.kind == "classes")
     found = []
     for column in sample.iter_columns():
@@ -39,6 +39,14 @@ def leak_suspects(frame: pl.DataFrame, task: Task) -> list[tuple[str, str]]:
         if how is not None:
             found.append((column.name, how))
     return found
+
+
+def _without_copies(frame: pl.DataFrame, y: Array) -> tuple[pl.DataFrame, Array]:
+    """Each row once: the copies of a row have one target, whatever its columns say."""
+    columns = [column.alias(str(j)) for j, column in enumerate([*frame.iter_columns(), pl.Series(y)])]  # whatever they are called
+    names = [column.name for column in columns]
+    rows = pl.DataFrame(columns).with_row_index("row").unique(names, keep="first", maintain_order=True)["row"]
+    return (frame, y) if len(rows) == len(y) else (frame[rows], y[rows.to_numpy()])
 
 
 class _Target:

@@ -1,4 +1,4 @@
-"""Reading a table: files of many kinds, databases, and frames in memory, as one polars frame.
+"""Reading a table: files of many kinds, databases, and frames and arrays in memory, as one polars frame.
 
     CSV, TSV, text                        delimiter, encoding, header are found; cells stay texts (delimited.py)
     Parquet, Arrow, Feather, JSON lines   with their types
@@ -19,6 +19,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from tenfold.core.data import Array
 from tenfold.core.errors import BadFile, BadInput, BadType
@@ -81,7 +83,7 @@ class Raw:
 
 
 def read_table(source: Any, table: str | None = None, query: str | None = None, tell: Tell = tell_by_warning) -> Raw:
-    """A path to a file, a database, or a frame that narwhals knows (pandas, polars, Arrow, ...)."""
+    """A path to a file, a database, a frame that narwhals knows (pandas, polars, Arrow, ...), or an array of two dimensions."""
     began = time.perf_counter()
     notes = list[str]()
     path, place, repeated, lines = None, None, set[str](), None
@@ -160,9 +162,24 @@ def place_of(path: Path) -> str:
     return hashlib.sha256(os.fsencode(os.path.realpath(path))).hexdigest()
 
 
+def of_array(X: Array) -> pl.DataFrame:
+    """An array of two dimensions as a frame: columns x0, x1, ..., cells of objects and texts as Python has them, masked ones missing."""
+    if X.ndim != 2:
+        shape = "one dimension" if X.ndim == 1 else f"{X.ndim} dimensions"
+        raise BadInput(f"an array of {shape} is not a table: give rows and columns, as in X.reshape(len(X), -1)")
+    if X.dtype.kind not in "biufOUSMm":
+        raise BadInput(f"an array of {X.dtype} is not a table: give numbers, truth values, texts or dates")
+    if X.dtype.kind in "OUS" or isinstance(X, np.ma.MaskedArray):
+        return pl.DataFrame({f"x{j}": pl.Series(column.tolist(), strict=False) for j, column in enumerate(X.T)})
+    numbers = X.astype(np.float32) if X.dtype == np.float16 else X
+    return pl.DataFrame({f"x{j}": np.ascontiguousarray(column) for j, column in enumerate(numbers.T)})
+
+
 def _from_frame(table: Any) -> pl.DataFrame:
     if isinstance(table, pl.DataFrame):
         return table
+    if isinstance(table, np.ndarray):
+        return of_array(table)
     if isinstance(table, dict):
         return pl.DataFrame(table, strict=False)
     import narwhals as nw
@@ -173,7 +190,7 @@ def _from_frame(table: Any) -> pl.DataFrame:
         raise BadInput("two columns of the frame have one name: rename all but one") from None
     except TypeError:
         raise BadType(
-            f"{type(table).__name__} is not a table: give the path of a CSV or Parquet file, or a data frame"
+            f"{type(table).__name__} is not a table: give the path of a CSV or Parquet file, a data frame, or an array of two dimensions"
         ) from None
     try:
         names = {name: str(name) for name in frame.columns if not isinstance(name, str)}

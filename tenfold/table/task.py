@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -19,6 +19,7 @@ SYNONYMS = {
 LEAST_ROWS = 10
 SMALLEST, LARGEST = 1e-100, 1e100
 LEAST_CLASS_ROWS = 3  # with two folds left out at a time, three rows leave one to learn from
+FEW_CLASS_ROWS = 10  # below, a class is told of
 
 
 class NotANumber(BadInput):
@@ -91,24 +92,34 @@ def find_task(
         notes.append(_without_value(name, len(series) - len(rows), target.odd, numbers is None))
     if len(rows) == 0:
         raise BadInput(f"the target column {name!r} holds no values")
-    if len(rows) < LEAST_ROWS:
-        have = "1 row has" if len(rows) == 1 else f"{len(rows)} rows have"
-        raise BadInput(f"only {have} a value of {name!r}: at least {LEAST_ROWS} are needed")
     if kind == "classes":
-        y, rows = _without_tiny_classes(
-            name, _labels(None if target.form else numbers, target.texts)[rows], rows, notes
-        )
-        return Task(kind, name, np.ascontiguousarray(y), rows, why, notes)
-    assert numbers is not None
-    y = numbers.to_numpy()[rows]
+        y = _labels(None if target.form else numbers, target.texts)[rows]
+    else:
+        assert numbers is not None
+        y = numbers.to_numpy()[rows]
+    return learnable(Task(kind, name, y, rows, why, notes))
+
+
+def learnable(task: Task, those: str = "") -> Task:
+    """The task without classes of too few rows, which are noted; refused where too little is left to learn from.
+
+    those: which rows it is about, where some that have a target are left out.
+    """
+    name, y, rows = task.target, task.y, task.rows
+    if len(rows) < LEAST_ROWS:
+        have = f"1 row{those} has" if len(rows) == 1 else f"{len(rows)} rows{those} have"
+        raise BadInput(f"only {have} a value of {name!r}: at least {LEAST_ROWS} are needed")
+    if task.kind == "classes":
+        y, rows = _without_tiny_classes(name, y, rows, task.notes, those)
+        return replace(task, y=np.ascontiguousarray(y), rows=rows, notes=[*task.notes, *_small_classes(y, those)])
     if y.min() == y.max():
-        raise BadInput(f"the target column {name!r} is {y[0]:g} in every row: there is nothing to predict")
+        raise BadInput(f"the target column {name!r} is {y[0]:g} in every row{those}: there is nothing to predict")
     if not SMALLEST < np.abs(y).max() < LARGEST:
         raise BadInput(
             f"the target column {name!r} has values of size {np.abs(y).max():.0e}, whose squares leave the "
             "range of floats: give it in another unit"
         )
-    return Task(kind, name, np.ascontiguousarray(y), rows, why, notes)
+    return replace(task, y=np.ascontiguousarray(y))
 
 
 @dataclass(frozen=True)
@@ -182,16 +193,16 @@ def _labels(numbers: pl.Series | None, texts: pl.Series) -> Array:
     return values
 
 
-def _without_tiny_classes(name: str, y: Array, rows: Array, notes: list[str]) -> tuple[Array, Array]:
+def _without_tiny_classes(name: str, y: Array, rows: Array, notes: list[str], those: str) -> tuple[Array, Array]:
     values, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
     tiny = counts < LEAST_CLASS_ROWS
     if len(values) == 1:
         raise BadInput(
-            f"the target column {name!r} is {str(values[0])[:40]!r} in every row: there is nothing to predict"
+            f"the target column {name!r} is {str(values[0])[:40]!r} in every row{those}: there is nothing to predict"
         )
     if (~tiny).sum() < 2:
         raise BadInput(
-            f"the target column {name!r} has {len(values):,} different values in {len(y):,} rows, and fewer "
+            f"the target column {name!r} has {len(values):,} different values in {len(y):,} rows{those}, and fewer "
             f"than two of them occur in at least {LEAST_CLASS_ROWS} rows: too few rows to learn classes from"
         )
     if not tiny.any():
@@ -199,7 +210,19 @@ def _without_tiny_classes(name: str, y: Array, rows: Array, notes: list[str]) ->
     shown = ", ".join(f"{str(value)[:40]!r}" for value in values[tiny][:3]) + (" and others" if tiny.sum() > 3 else "")
     kept = ~tiny[codes.reshape(-1)]
     notes.append(
-        f"{tiny.sum()} class{'es' if tiny.sum() > 1 else ''} with fewer than {LEAST_CLASS_ROWS} rows "
+        f"{tiny.sum()} class{'es' if tiny.sum() > 1 else ''} with fewer than {LEAST_CLASS_ROWS} rows{those} "
         f"left out ({shown}): {(~kept).sum():,} row{'s' if (~kept).sum() > 1 else ''}"
     )
     return y[kept], rows[kept]
+
+
+def _small_classes(y: Array, those: str) -> list[str]:
+    """A note of classes that are learned from few rows, and judged by fewer."""
+    values, counts = np.unique(y, return_counts=True)
+    small = np.flatnonzero(counts < FEW_CLASS_ROWS)
+    if not len(small):
+        return []
+    if len(small) == 1:
+        return [f"class {str(values[small[0]])[:40]!r} has only {counts[small[0]]} rows{those}: what is said of it rests on few rows"]
+    shown = ", ".join(f"{str(values[one])[:40]!r} {counts[one]}" for one in small[:3]) + (" and others" if len(small) > 3 else "")
+    return [f"{len(small)} classes have fewer than {FEW_CLASS_ROWS} rows{those} ({shown}): what is said of them rests on few rows"]

@@ -169,7 +169,8 @@ def ranged(
         ends = value - half, value + half
     else:
         reach = half * abs(slope(value))
-        ends = back(to(value) - reach), back(to(value) + reach)
+        with np.errstate(over="ignore"):  # a range without an end
+            ends = back(to(value) - reach), back(to(value) + reach)
         if np.isfinite(most):
             low, high = gamma_range(value, float(np.hypot(factor * error, extra / ndtri(0.5 + level / 2))), most, level)
             ends = max(min(ends), low), min(max(ends), high)

@@ -1,0 +1,209 @@
+"""One run of `tenfold select` from the first line to the last: work, show, save, report, and hold against rows kept apart."""
+
+from __future__ import annotations
+
+import contextlib
+import shlex
+import signal
+import threading
+import time
+import warnings
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import tenfold
+from tenfold.app.failures import STOPPED, TOO_LITTLE_TIME, Stopped
+from tenfold.app.show import Silent
+from tenfold.app.words import file_size
+from tenfold.core.errors import BadFile, BadParameter, TenfoldError, TenfoldWarning
+from tenfold.core.memory import memory
+from tenfold.core.threads import thread_budget
+from tenfold.report.folder import explained_of, report_run
+from tenfold.report.plain_words import words_of
+from tenfold.selection.answers import answers_of
+from tenfold.selection.checkpoint import Checkpoint
+from tenfold.selection.job import Job
+from tenfold.selection.promise import kept
+from tenfold.selection.run import Run, run_of
+from tenfold.selection.settings import Settings
+from tenfold.selection.store import HELD_OUT, MODEL, RECORD, REPORT, SIMPLE, is_finished, stopped_folder
+from tenfold.selection.targets import columns_in
+from tenfold.table.columns import check_name
+from tenfold.table.reading import first_line
+
+LONG_TO_READ, WIDE = 50_000_000, 2000  # cells of a table, and columns
+SPENT = 0.8  # of the time that was given, from where it is not spent on looking into the model
+
+
+@dataclass(frozen=True)
+class Request:
+    """A run that is asked for: the table, what to predict, and where what comes of it goes."""
+
+    file: Path
+    target: str
+    folder: Path
+    settings: Settings
+    note: str | None = None  # why the folder is not the usual one
+    replace: bool = False
+    holdout: Path | None = None  # rows that are kept apart, to judge the saved model by
+
+    def check_holdout(self) -> None:
+        """Refuse, before any work is done, rows kept apart that cannot be judged by."""
+        if self.holdout is None:
+            return
+        if self.holdout.exists() and self.holdout.samefile(self.file):
+            raise BadParameter(f"holdout={str(self.holdout)!r}: this is the table itself; give rows that are not in it")
+        check_name(self.target, columns_in(self.holdout), f" in {self.holdout.name}, to judge predictions by")
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """What a checkpoint keeps of it."""
+        return dict(settings=self.settings.facts(), target=self.target, file=str(self.file.absolute()))
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a run ended: the exit code, and the folder that it was saved in."""
+
+    code: int
+    folder: Path | None
+
+
+def run_select(request: Request, show: Silent, checkpoint: Checkpoint | None = None) -> Ended:
+    """Run, show and save; from a checkpoint, go on where that was."""
+    began, folder, settings = time.perf_counter(), request.folder, request.settings
+    resumed, saved = checkpoint is not None, False
+    try:
+        request.check_holdout()
+        show("start", **start_facts(settings.seed), effort=settings.effort, time=settings.time)
+        if checkpoint is None:
+            checkpoint = Checkpoint(folder, dict(request.asked, sha256=None))
+            checkpoint.forget()  # of an earlier run, which this one takes the place of
+        found = run_of(Job(show, True, settings, checkpoint).run(request.file, request.target))
+        notes = [] if request.note is None else [request.note]
+        if found.interrupted and is_finished(folder) and (resumed or not request.replace):
+            notes = [f"{folder}/ keeps its finished model; this one was stopped"]
+            folder = stopped_folder(folder, found.record)
+        if notes and found.interrupted and not found.leaderboard:
+            show("kept", note=f"{notes[0]} before there was anything to save")
+            return Ended(STOPPED, None)
+        with undisturbed():
+            found.save(folder, request.replace or resumed)
+            saved = True
+        if not (found.interrupted or found.record["cut_by_time"]):
+            checkpoint.forget()
+        _report_and_judge(request, show, found, folder, notes, began)
+        _show_saved(request, show, folder, notes, checkpoint)
+        show("done", seconds=time.perf_counter() - began, of=settings.time)
+    except KeyboardInterrupt:
+        if saved:
+            raise Stopped(f"stopped; the model is saved in {folder}/") from None
+        if checkpoint is not None and checkpoint.path.exists():
+            raise Stopped(f"stopped; nothing was saved: tenfold resume {shlex.quote(str(checkpoint.folder))} goes on") from None
+        raise
+    finally:
+        show.close()
+    return Ended(_code(found), folder)
+
+
+def start_facts(seed: int) -> dict[str, Any]:
+    """What the first line tells."""
+    return dict(version=tenfold.__version__, seed=seed, cores=thread_budget(), free=memory()[0])
+
+
+def _code(found: Run) -> int:
+    if found.interrupted:
+        return STOPPED
+    return TOO_LITTLE_TIME if found.record["cut_by_time"] and not found.leaderboard else 0
+
+
+def _report_and_judge(request: Request, show: Silent, found: Run, folder: Path, notes: list[str], began: float) -> None:
+    """What comes after the model is saved, and cannot harm it: the report, plain words, and rows that were kept apart."""
+    notes += report_into(folder, request.file, found.record, began)
+    words = words_of(found.record, found.held_out, explained_of(folder))
+    if words:
+        show("words", lines=words)
+    if request.holdout is None:
+        return
+    try:
+        answers = answers_of(found.model, request.holdout, found.record["data"]["sha256"])
+        scores = [asdict(one) for one in kept(answers, found.record)]
+        show("holdout", file=request.holdout.name, rows=answers.rows, target=request.target, notes=answers.notes, scores=scores)
+    except TenfoldError as reason:
+        notes.append(f"{request.holdout.name} was not judged: {first_line(reason)}")
+
+
+def _show_saved(request: Request, show: Silent, folder: Path, notes: list[str], checkpoint: Checkpoint) -> None:
+    stopped = checkpoint.folder if checkpoint.path.exists() else None
+    if checkpoint.trouble is not None:
+        notes.append(f"the run could not be kept while it ran, for tenfold resume: {checkpoint.trouble}")
+    show("saved", **saved_facts(folder), commands=next_commands(folder, request.file, stopped), notes=notes)
+
+
+def saved_facts(folder: Path) -> dict[str, Any]:
+    """What there is in the folder of a run."""
+    size = file_size((folder / MODEL).stat().st_size)
+    rows = tenfold.inspect(folder / MODEL).holds_training_rows
+    files = sorted(entry.name for entry in folder.iterdir() if entry.name in (RECORD, HELD_OUT, REPORT, SIMPLE))
+    return dict(folder=str(folder), size=size, rows=rows, files=files)
+
+
+@contextlib.contextmanager
+def undisturbed() -> Iterator[None]:
+    """A moment in which neither Ctrl-C nor a request to end is heeded."""
+    numbers = (signal.SIGINT, signal.SIGTERM) if threading.current_thread() is threading.main_thread() else ()
+    before = {number: signal.signal(number, signal.SIG_IGN) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+
+
+def report_into(folder: Path, file: Path, record: dict[str, Any], began: float) -> list[str]:
+    """Write the report into the folder; why there is none, where it cannot be written. The model is saved by now, whatever comes.
+
+    What drives the model takes the table again: not of one that is long to read or wide, of a run that was stopped, or where the time is
+    up; `tenfold report DIR FILE` finds it out later.
+    """
+    limit, columns = record["settings"].get("time"), record["data"]["columns"]
+    large = columns > WIDE or record["data"]["rows"] * columns > LONG_TO_READ
+    late = limit is not None and time.perf_counter() - began > SPENT * limit
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", TenfoldWarning)  # of the table, told when it was read first
+            report_run(folder, None if late or large or record["interrupted"] else file)
+    except (TenfoldError, ImportError, MemoryError) as reason:
+        return [f"no report was written: {first_line(reason)}"]
+    except KeyboardInterrupt:
+        return [f"the report was stopped: tenfold report {shlex.quote(str(folder))} writes it"]
+    return []
+
+
+def next_commands(folder: Path, file: Path, stopped: Path | None = None, again: bool = True) -> list[str]:
+    """What to type next, ready to paste. again: whether the run can be reproduced."""
+    there, table = shlex.quote(str(folder)), shlex.quote(str(file))
+    return [
+        *([] if stopped is None else [f"tenfold resume {shlex.quote(str(stopped))}     go on where it was stopped"]),
+        f"tenfold predict {there} {table}     predictions for the rows of a file",
+        f"tenfold report {there} --open     the report in the browser",
+        f"tenfold explain {there} {table} --row 1     why a row gets its prediction",
+        *([f"tenfold reproduce {there} {table}     the same again, bit for bit"] if again else []),
+    ]
+
+
+def checkpoint_of(request: Request) -> Checkpoint | None:
+    """Where a run of the same table, target and settings was stopped; None where there is none."""
+    try:
+        found = Checkpoint.found(request.folder)
+    except BadFile:
+        return None
+    wanted, other = request.asked, {name: found.asked[name] for name in request.asked}
+    if Settings.of(other["settings"]) != request.settings or any(other[name] != wanted[name] for name in ("target", "file")):
+        raise BadFile(
+            f"{found.path} is of a run with other settings: tenfold resume {shlex.quote(str(request.folder))} goes on with those, "
+            "and without --resume this one begins anew"
+        )
+    return found
