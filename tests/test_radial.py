@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import tenfold
+from tenfold.prepare import radial
 
 SHAPES = {
     "gaussian": lambda d: np.exp(-(d**2) / 2),
@@ -83,3 +84,18 @@ def test_fewer_rows_than_centres_are_told() -> None:
 def test_refused(bad: dict[str, Any]) -> None:
     with pytest.raises(tenfold.BadParameter, match=next(iter(bad))):
         tenfold.RadialBasisFeatures(**bad).fit(rows())
+
+
+@pytest.mark.parametrize("kernel", ["gaussian", "multiquadric", "inverse_multiquadric", "thin_plate"])
+def test_many_columns_come_from_products_to_the_last_digits(kernel: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As by columns, far from the origin too; a row has the same bits wherever it stands, and what is far away is so."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(130, 60)) * rng.uniform(0.1, 5, size=60) + 1000 * rng.normal(size=60)
+    one = tenfold.RadialBasisFeatures(centers=X[:40].tolist(), bandwidth=8.0, kernel=kernel).fit(X)
+    Z = one.transform(X)
+    assert all(np.array_equal(one.transform(X[start:]), Z[start:]) for start in (1, 7, 50, 129))
+    far = np.vstack([X[:2], np.full((1, 60), 1e90)])
+    away = one.transform(far)
+    monkeypatch.setattr(radial, "WIDE", 1000)
+    np.testing.assert_allclose(Z, one.transform(X), rtol=1e-11, atol=1e-11)
+    np.testing.assert_allclose(away, one.transform(far), rtol=1e-11, atol=1e-11)

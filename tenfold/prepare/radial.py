@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar
@@ -18,12 +19,14 @@ from tenfold.core.learned import learned
 from tenfold.core.learning import Learner
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.random import generator_of, seed_of
+from tenfold.core.threads import single_blas
 from tenfold.solve.lloyd import Clusters, plus_plus, random_rows
 from tenfold.solve.sketch import Sample
 
 SAMPLED = 4096  # distinct rows from which centres are found
 ROUNDS = 20  # of k-means: centres need not be the best
 KERNELS = ("gaussian", "multiquadric", "inverse_multiquadric", "thin_plate")
+WIDE, AT_ONCE = 48, 48  # columns from which distances come from products, and rows of each
 IN_CACHE = 16_384  # distances that are worked on at a time
 FARTHEST = 1e200  # squared distances beyond are all the same
 
@@ -124,11 +127,18 @@ class RadialBasisFeatures(Transformer, Estimator):
         return np.broadcast_to(h.reshape(-1), p).copy()
 
     def _transform(self, X: Any) -> Array:
+        squares = self._by_columns if len(self.bandwidth_) < WIDE else self._by_products
+        Z = np.empty((X.shape[0], len(self.centers_)), dtype=X.dtype)
+        for rows, d2 in squares(X):
+            Z[rows] = _shape(np.minimum(d2, FARTHEST), self.kernel)
+        return Z
+
+    def _by_columns(self, X: Any) -> Iterator[tuple[slice, Array]]:
+        """Squared distances of some rows at a time, which stay in the cache from column to column: exact, also far from the origin."""
         n, k = X.shape[0], len(self.centers_)
-        Z = np.empty((n, k), dtype=X.dtype)
         rows, places = max(1, IN_CACHE // k), np.ascontiguousarray(self.centers_.T)
         d, term = np.empty((rows, k)), np.empty((rows, k))
-        for start in range(0, n, rows):  # some rows at a time, whose distances stay in the cache from column to column
+        for start in range(0, n, rows):
             part = X[start : start + rows]
             some, of_column = d[: len(part)], term[: len(part)]
             some[:] = 0.0
@@ -138,8 +148,23 @@ class RadialBasisFeatures(Transformer, Estimator):
                     of_column /= h
                     np.square(of_column, out=of_column)
                     some += of_column
-            Z[start : start + rows] = _shape(np.minimum(some, FARTHEST), self.kernel)
-        return Z
+            yield slice(start, start + rows), some
+
+    def _by_products(self, X: Any) -> Iterator[tuple[slice, Array]]:
+        """|a − c|² = |a|² + |c|² − 2 a·c, around the middle of the centres: many columns in one product, to 1e-16 of |a|² + |c|².
+
+        Every product is of as many rows, the last one filled up, so that a row has the same bits wherever it stands."""
+        middle = self.centers_.mean(axis=0)
+        C = np.ascontiguousarray(((self.centers_ - middle) / self.bandwidth_).T)
+        own = np.square(C).sum(axis=0)
+        A = np.zeros((AT_ONCE, len(middle)))
+        for start in range(0, X.shape[0], AT_ONCE):
+            part = X[start : start + AT_ONCE]
+            with single_blas, np.errstate(over="ignore", invalid="ignore"):
+                np.divide(np.subtract(part, middle, dtype=np.float64), self.bandwidth_, out=A[: len(part)])
+                d2 = np.square(A).sum(axis=1)[:, None] + own - 2 * (A @ C)
+            d2[np.isnan(d2)] = np.inf  # beyond all numbers
+            yield slice(start, start + AT_ONCE), np.maximum(d2[: len(part)], 0.0)
 
     def _names_out(self) -> list[str]:
         return [f"radial{k}" for k in range(len(self.centers_))]
