@@ -6,7 +6,7 @@ import numpy as np
 
 from tenfold.report import charts, classes, numbers
 from tenfold.report.blocks import Costs, Figure, Figures, Section, Table, Text
-from tenfold.report.facts import Facts, as_dict, as_list, counted
+from tenfold.report.facts import Facts, as_dict, as_list, counted, number
 from tenfold.report.svg import Plot
 from tenfold.score.words import figure
 from tenfold.selection.unseen import Unseen
@@ -55,14 +55,16 @@ def _classes(facts: Facts, held: Unseen) -> list[object]:
         keys = [] if two else [shown(one.name, 24) for one in roc]
         band = " The band holds 95% of curves from rows drawn anew." if two else ""
         svg = charts.curves_chart(roc, "ROC curve", "of the others taken for it", "found", True)
-        figures.append(Figure("ROC", svg, f"Of {of}. Area: {areas}.{band}", keys))
+        figures.append(Figure("ROC", svg, f"Of {of}, all rows together. Area: {areas}.{band}", keys))
         share = float(np.mean(held.truth == drawn[0])) if two else None
         areas = _areas(precision)
         svg = charts.curves_chart(precision, "precision against recall", "recall: found", "precision: right when said", False, share)
         figures.append(Figure("Precision and recall", svg, f"Of {of}. Average precision: {areas}.", keys))
     sure = classes.reliability(held, positive)
     what = f"class {shown(held.classes[drawn[0]], 30)}" if two else "the class that is said"
-    words = f"Chance of {what} against how often it came true, with 95% ranges. Off by {100 * sure.off:.1f} points on average."
+    told = number(as_dict(facts.record.get("chances")).get("off"))  # as in the transcript; of runs of earlier versions by these bins
+    off = 100 * (sure.off if told is None else told)
+    words = f"Chance of {what} against how often it came true, with 95% ranges. Off by {off:.1f} points on average."
     figures.append(Figure("Are the chances right?", charts.reliability_chart(sure), words))
     if two and roc:
         found = classes.gain(held, drawn[0])
