@@ -26,21 +26,28 @@ def main() -> None:
         print(NEEDS, file=sys.stderr)
         sys.exit(2)
     try:
-        for number in heeded:
-            signal.signal(number, signal.default_int_handler)
         code = run()
-    except KeyboardInterrupt:  # before it began, or after its last word
+    except KeyboardInterrupt:  # after its last word
         code = STOPPED
     for number in heeded:
         signal.signal(number, signal.SIG_IGN)  # all is done
     sys.exit(code)
 
 
+def begin() -> None:
+    """From here on there may be something to tidy, or to save: Ctrl-C is an exception."""
+    for number in (signal.SIGINT, signal.SIGTERM):
+        if signal.getsignal(number) is _stop:
+            signal.signal(number, signal.default_int_handler)
+
+
 def _stop(number: int, frame: FrameType | None) -> None:
-    """Ctrl-C while the libraries are loaded: nothing is to be tidied, and no traceback of an import helps."""
+    """Ctrl-C while libraries are loaded and the line is parsed: nothing is to be tidied, and no traceback of an import helps."""
     os.write(2, b"tenfold: stopped; nothing was written\n")
     os._exit(STOPPED)
 
 
 if __name__ == "__main__":
-    main()
+    from tenfold.app import cli  # the one that commands know
+
+    cli.main()

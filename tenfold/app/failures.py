@@ -18,7 +18,7 @@ from typing import Any
 
 import typer
 
-from tenfold.app.cli import NEEDED, NEEDS
+from tenfold.app.cli import NEEDED, NEEDS, begin
 from tenfold.app.words import clean
 from tenfold.core.errors import BadParameter, TenfoldError, TenfoldWarning
 from tenfold.selection.outcome import NothingFitted
@@ -40,6 +40,7 @@ def stoppable(command: Callable[..., Any]) -> Callable[..., Any]:
     @functools.wraps(command)
     def run(*arguments: Any, **options: Any) -> Any:
         try:
+            begin()
             return command(*arguments, **options)
         except KeyboardInterrupt:
             raise Stopped(NOTHING) from None
