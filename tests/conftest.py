@@ -141,3 +141,21 @@ def pipelines() -> list[Any]:
 def label(learner: Any) -> str:
     """A name for a test."""
     return repr(learner).replace("\n", " ")[:60]
+
+
+@pytest.fixture
+def stop_after(monkeypatch: pytest.MonkeyPatch) -> Callable[[int | None], None]:
+    """The next runs of `select` are interrupted after so many units of work; none are after None."""
+    from tenfold.selection.race import Race
+
+    work = Race._heard
+
+    def arrange(units: int | None) -> None:
+        def heard(self: Race, number: int, held: Any, unit: Any) -> None:
+            if len(self.done) == units:
+                raise KeyboardInterrupt
+            work(self, number, held, unit)
+
+        monkeypatch.setattr(Race, "_heard", heard)
+
+    return arrange

@@ -56,22 +56,6 @@ def whole(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "t.tenfold"
 
 
-@pytest.fixture
-def stop_after(monkeypatch: pytest.MonkeyPatch) -> Callable[[int | None], None]:
-    """The next runs are interrupted after so many units."""
-    work = Race._heard
-
-    def arrange(units: int | None) -> None:
-        def heard(self: Race, number: int, held: Any, unit: Any) -> None:
-            if len(self.done) == units:
-                raise KeyboardInterrupt
-            work(self, number, held, unit)
-
-        monkeypatch.setattr(Race, "_heard", heard)
-
-    return arrange
-
-
 def model(folder: str | Path) -> bytes:
     return Path(folder, "model.tenfold").read_bytes()
 

@@ -9,7 +9,6 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import polars as pl
@@ -19,7 +18,6 @@ from small_portfolio import shrink
 import tenfold
 from tenfold.app.commands import run
 from tenfold.core.errors import BadFile
-from tenfold.selection.race import Race
 from tenfold.selection.store import FILES, open_run
 
 Captured = pytest.CaptureFixture[str]
@@ -46,23 +44,7 @@ def record(folder: str) -> dict[str, object]:
     return dict(json.loads(Path(folder, "run.json").read_text()))
 
 
-@pytest.fixture
-def stop_after(monkeypatch: pytest.MonkeyPatch) -> Callable[[int], None]:
-    """The next runs are interrupted after so many training sets."""
-    work = Race._heard
-
-    def arrange(units: int) -> None:
-        def heard(self: Race, number: int, held: Any, unit: Any) -> None:
-            if len(self.done) == units:
-                raise KeyboardInterrupt
-            work(self, number, held, unit)
-
-        monkeypatch.setattr(Race, "_heard", heard)
-
-    return arrange
-
-
-def test_a_stopped_run_leaves_a_finished_one(stop_after: Callable[[int], None], capsys: Captured) -> None:
+def test_a_stopped_run_leaves_a_finished_one(stop_after: Callable[[int | None], None], capsys: Captured) -> None:
     file = table()
     assert select(file, "y") == 0
     before = Path("t.tenfold/model.tenfold").read_bytes()
@@ -80,7 +62,7 @@ def test_a_stopped_run_leaves_a_finished_one(stop_after: Callable[[int], None], 
     assert select(file, "y", "--replace") == 130 and record("t.tenfold")["interrupted"] is True
 
 
-def test_a_finished_run_replaces_a_stopped_one(stop_after: Callable[[int], None]) -> None:
+def test_a_finished_run_replaces_a_stopped_one(stop_after: Callable[[int | None], None]) -> None:
     file = table()
     stop_after(0)
     assert select(file, "y") == 130 and record("t.tenfold")["interrupted"] is True
@@ -121,7 +103,7 @@ def test_another_file_of_the_same_name_is_refused(capsys: Captured) -> None:
     assert "t.tenfold holds a model from another t.csv: choose another folder with --out" in capsys.readouterr().err
 
 
-def test_in_python(stop_after: Callable[[int], None]) -> None:
+def test_in_python(stop_after: Callable[[int | None], None]) -> None:
     file = table()
     mine, other = (tenfold.select(file, target, folds=3) for target in ("y", "x"))
     mine.save("run")

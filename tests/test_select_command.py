@@ -19,7 +19,6 @@ import tenfold
 from tenfold.app.commands import run
 from tenfold.selection import checkpoint, job, plan
 from tenfold.selection.job import Job
-from tenfold.selection.race import Race
 
 Captured = pytest.CaptureFixture[str]
 SELECT = ["select", "t.csv", "--target", "y", "--folds", "4"]
@@ -46,22 +45,6 @@ def record(folder: str) -> dict[str, Any]:
 
 def model(folder: str) -> bytes:
     return Path(folder, "model.tenfold").read_bytes()
-
-
-@pytest.fixture
-def stop_after(monkeypatch: pytest.MonkeyPatch) -> Callable[[int | None], None]:
-    """The next runs are interrupted after so many units."""
-    work = Race._heard
-
-    def arrange(units: int | None) -> None:
-        def heard(self: Race, number: int, held: Any, unit: Any) -> None:
-            if len(self.done) == units:
-                raise KeyboardInterrupt
-            work(self, number, held, unit)
-
-        monkeypatch.setattr(Race, "_heard", heard)
-
-    return arrange
 
 
 def test_a_run_that_has_a_note_has_a_report_too(stop_after: Callable[[int | None], None], capsys: Captured) -> None:

@@ -17,6 +17,7 @@ from tenfold.core import ops
 from tenfold.core.data import Array
 from tenfold.core.errors import BadInput, BadType
 from tenfold.core.numbers import objection
+from tenfold.gate.categories import is_gap
 
 LABELS = "labels"  # binary or multiclass, not yet counted
 MULTILABEL = "multilabel-indicator"
@@ -59,14 +60,9 @@ def as_labels(values: Any, name: str) -> Array:
 def _check_texts(values: Any, name: str) -> None:
     for row, value in enumerate(values):
         if not isinstance(value, str):
-            if is_missing(value):
+            if is_gap(value):
                 raise BadInput(f"Input {name} contains NaN in row {row}: fill or drop missing labels first")
             raise BadInput(f"{name} holds labels of mixed type, see {value!r} in row {row}: make them all text or all numbers")
-
-
-def is_missing(value: Any) -> bool:
-    """None, NaN or pandas' NA, which is equal to nothing, not even in a way that could be asked."""
-    return value is None or (isinstance(value, (float, np.floating)) and value != value) or type(value).__name__ == "NAType"
 
 
 def encoded(labels: Array, name: str) -> tuple[Array, Array]:
@@ -74,7 +70,7 @@ def encoded(labels: Array, name: str) -> tuple[Array, Array]:
     try:
         return check.encode(labels)
     except BadInput:
-        missing = [row for row, label in enumerate(labels.tolist()) if is_missing(label)]
+        missing = [row for row, label in enumerate(labels.tolist()) if is_gap(label)]
         if not missing:
             raise
         raise BadInput(f"Input {name} contains NaN in row {missing[0]}: fill or drop missing labels first") from None
