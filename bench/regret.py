@@ -19,11 +19,11 @@ import polars as pl
 
 from tenfold.core.errors import TenfoldError
 from tenfold.score.registry import find_score
-from tenfold.selection.choice import Mix
-from tenfold.selection.fits import ERRORS
-from tenfold.selection.floor import floored
+from tenfold.selection.choice.choice import Mix
+from tenfold.selection.choice.floor import floored
 from tenfold.selection.job import Job
-from tenfold.selection.refit import refit
+from tenfold.selection.model.refit import refit
+from tenfold.selection.race.fits import ERRORS
 from tenfold.selection.settings import Settings
 
 from .worlds import FITTED, REGRESSION, REPORTED, Drawn

@@ -146,7 +146,7 @@ def label(learner: Any) -> str:
 @pytest.fixture
 def stop_after(monkeypatch: pytest.MonkeyPatch) -> Callable[[int | None], None]:
     """The next runs of `select` are interrupted after so many units of work; none are after None."""
-    from tenfold.selection.race import Race
+    from tenfold.selection.race.race import Race
 
     work = Race._heard
 

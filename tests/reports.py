@@ -89,7 +89,7 @@ def held_out_of(classes: int, text: str = "", n: int = 400, seed: int = 0) -> pl
 
 
 def explained_of(classes: bool, text: str = "", columns: int = 6) -> dict[str, Any]:
-    """What `selection.explained` would say."""
+    """What `selection.explain.drivers` would say."""
     names = [f"x{j}{text}" for j in range(columns)]
     outputs = [f"P(c1{text})"] if classes else ["prediction"]
     number = dict(column=names[0], outputs=outputs, grid=[0.0, 1.0, 2.0], effect=[[-0.2, 0.0, 0.3]], rug=[0.1, 0.5, 1.7])

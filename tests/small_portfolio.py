@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tenfold.selection import entries, plan, tree_entries
+from tenfold.selection.plan import entries, plan, tree_entries
 
 # Every third or so of the values of a grid.
 GRIDS = {

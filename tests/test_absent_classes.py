@@ -11,14 +11,14 @@ from small_portfolio import shrink
 
 import tenfold
 from tenfold.score.registry import SCORES
-from tenfold.selection import plan
-from tenfold.selection.candidates import Family
-from tenfold.selection.entries import Shape
-from tenfold.selection.folds import Division
-from tenfold.selection.guess import FrequencyGuess
-from tenfold.selection.plan import Plan
-from tenfold.selection.race import Race
-from tenfold.selection.rows import Rows
+from tenfold.selection.plan import plan
+from tenfold.selection.plan.candidates import Family
+from tenfold.selection.plan.entries import Shape
+from tenfold.selection.plan.folds import Division
+from tenfold.selection.plan.guess import FrequencyGuess
+from tenfold.selection.plan.plan import Plan
+from tenfold.selection.race.race import Race
+from tenfold.selection.race.rows import Rows
 
 
 @pytest.fixture(autouse=True)

@@ -19,10 +19,12 @@ from small_portfolio import shrink
 import tenfold
 from tenfold.app import select_run
 from tenfold.app.commands import run
-from tenfold.selection import checkpoint, job, refine
-from tenfold.selection import race as race_module
-from tenfold.selection.fits import Fits
-from tenfold.selection.race import Race
+from tenfold.selection import job
+from tenfold.selection.plan import refine
+from tenfold.selection.race import checkpoint
+from tenfold.selection.race import race as race_module
+from tenfold.selection.race.fits import Fits
+from tenfold.selection.race.race import Race
 
 Captured = pytest.CaptureFixture[str]
 
@@ -235,7 +237,7 @@ def test_a_finished_race_that_goes_on_stays_as_it_is(monkeypatch: pytest.MonkeyP
 def test_a_killed_run_goes_on(whole: Path) -> None:
     script = (
         "import os, signal, sys; import pytest; from small_portfolio import shrink; shrink(pytest.MonkeyPatch(), 5, (5,))\n"
-        "from tenfold.selection import checkpoint, race; checkpoint.EVERY = 0\n"
+        "from tenfold.selection.race import checkpoint, race; checkpoint.EVERY = 0\n"
         "work, units = race.Race._heard, iter(range(9))\n"
         "race.Race._heard = lambda *a: work(*a) if next(units, None) is not None else os.kill(os.getpid(), signal.SIGKILL)\n"
         "from tenfold.app.commands import run; sys.exit(run())"

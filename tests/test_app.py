@@ -23,9 +23,9 @@ from tenfold.app.board import intervals
 from tenfold.app.commands import run
 from tenfold.app.show import Text
 from tenfold.app.words import clean, figure, wrapped
-from tenfold.selection.fits import _warning_text
-from tenfold.selection.race import Race
-from tenfold.selection.store import FILES
+from tenfold.selection.model.store import FILES
+from tenfold.selection.race.fits import _warning_text
+from tenfold.selection.race.race import Race
 
 PENGUINS = Path(tenfold.__file__).parent / "data" / "penguins.csv"
 

@@ -18,25 +18,29 @@ import tenfold
 from tenfold.core.errors import BadInput
 from tenfold.prepare.coder import TableCoder
 from tenfold.score.registry import SCORES
-from tenfold.selection import choice, plan, race, run, store
-from tenfold.selection.audit import audit
-from tenfold.selection.blend import BlendClassifier, BlendRegressor, Indicators
+from tenfold.selection import run
 from tenfold.selection.board import place_facts
-from tenfold.selection.candidates import Family, settings_of
-from tenfold.selection.choice import Mix, choose
-from tenfold.selection.ensemble import HEDGE, greedy_weights, hedged_weights, is_hedged
-from tenfold.selection.estimate import reaches_of
-from tenfold.selection.fits import Fits
-from tenfold.selection.floor import floor_of, floored
-from tenfold.selection.folds import Division, make_folds
-from tenfold.selection.guess import FrequencyGuess, MeanGuess
-from tenfold.selection.held_out import HeldOut
-from tenfold.selection.model import TableModel
+from tenfold.selection.choice import choice
+from tenfold.selection.choice.choice import Mix, choose
+from tenfold.selection.choice.ensemble import HEDGE, greedy_weights, hedged_weights, is_hedged
+from tenfold.selection.choice.floor import floor_of, floored
+from tenfold.selection.choice.held_out import HeldOut
+from tenfold.selection.honest.audit import audit
+from tenfold.selection.honest.estimate import reaches_of
+from tenfold.selection.model import store
+from tenfold.selection.model.blend import BlendClassifier, BlendRegressor, Indicators
+from tenfold.selection.model.refit import refit
+from tenfold.selection.model.table_model import TableModel
 from tenfold.selection.outcome import NothingFitted
-from tenfold.selection.portfolio import portfolio
-from tenfold.selection.race import Race
-from tenfold.selection.refit import refit
-from tenfold.selection.rows import Rows
+from tenfold.selection.plan import plan
+from tenfold.selection.plan.candidates import Family, settings_of
+from tenfold.selection.plan.folds import Division, make_folds
+from tenfold.selection.plan.guess import FrequencyGuess, MeanGuess
+from tenfold.selection.plan.portfolio import portfolio
+from tenfold.selection.race import race
+from tenfold.selection.race.fits import Fits
+from tenfold.selection.race.race import Race
+from tenfold.selection.race.rows import Rows
 from tenfold.table.task import find_task
 
 

@@ -19,11 +19,11 @@ from small_portfolio import shrink
 from tenfold.app.commands import app, run
 from tenfold.core.errors import BadInput
 from tenfold.score.registry import SCORES
-from tenfold.selection import drift as drifts
-from tenfold.selection.answers import answers_of
-from tenfold.selection.paired import contender, difference, held_out_frame
-from tenfold.selection.promise import p_value
-from tenfold.selection.store import open_run, record_of, sketch_of
+from tenfold.selection.model.store import open_run, record_of, sketch_of
+from tenfold.selection.monitor import drift as drifts
+from tenfold.selection.monitor.answers import answers_of
+from tenfold.selection.monitor.paired import contender, difference, held_out_frame
+from tenfold.selection.monitor.promise import p_value
 from tenfold.table.reading import read_table
 
 Captured = pytest.CaptureFixture[str]
@@ -300,8 +300,8 @@ def test_what_cannot_be_compared(capsys: Captured) -> None:
 def test_equal_models_are_told_apart_at_their_level() -> None:
     """Two models with errors of one size: called different in no more than 5 % of tables."""
     rng = np.random.default_rng(0)
-    from tenfold.selection.answers import Answers
-    from tenfold.selection.paired import Contender
+    from tenfold.selection.monitor.answers import Answers
+    from tenfold.selection.monitor.paired import Contender
 
     different = 0
     for _ in range(400):

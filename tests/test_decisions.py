@@ -23,19 +23,27 @@ from tenfold.evaluate.validate.ranges import score_range
 from tenfold.report.page import page_of
 from tenfold.score.record import Score
 from tenfold.score.registry import SCORES
-from tenfold.selection import decision
-from tenfold.selection.audit import audit
-from tenfold.selection.candidates import Family
-from tenfold.selection.choice import Mix, choose
-from tenfold.selection.costs import cheapest, checked_cost, cost_matrix, cost_score, positive_class
-from tenfold.selection.decision import at_best, best_weights, decided, of_class, rule_for, threshold_of, weight_costs
-from tenfold.selection.decisions import Decisions
-from tenfold.selection.folds import make_folds
-from tenfold.selection.guess import FrequencyGuess
-from tenfold.selection.race import Race
-from tenfold.selection.rows import Rows
+from tenfold.selection.choice import decision
+from tenfold.selection.choice.choice import Mix, choose
+from tenfold.selection.choice.costs import cheapest, checked_cost, cost_matrix, cost_score, positive_class
+from tenfold.selection.choice.decision import (
+    at_best,
+    best_weights,
+    decided,
+    of_class,
+    rule_for,
+    threshold_of,
+    weight_costs,
+)
+from tenfold.selection.honest.audit import audit
+from tenfold.selection.honest.decisions import Decisions
+from tenfold.selection.model.store import open_run, plain
+from tenfold.selection.plan.candidates import Family
+from tenfold.selection.plan.folds import make_folds
+from tenfold.selection.plan.guess import FrequencyGuess
+from tenfold.selection.race.race import Race
+from tenfold.selection.race.rows import Rows
 from tenfold.selection.settings import Settings
-from tenfold.selection.store import open_run, plain
 from tenfold.table.task import Task
 
 DECIDED = [one for one in SCORES.values() if one.of_counts is not None]

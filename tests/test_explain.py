@@ -17,8 +17,8 @@ import tenfold
 from tenfold.app.commands import run
 from tenfold.core.errors import BadInput, BadParameter
 from tenfold.evaluate import attributions, sampled_attributions
-from tenfold.selection.explaining import reasons
-from tenfold.selection.store import open_run
+from tenfold.selection.explain.reasons import reasons
+from tenfold.selection.model.store import open_run
 from tenfold.table.reading import read_table
 
 Captured = pytest.CaptureFixture[str]

@@ -12,12 +12,12 @@ import tenfold
 from tenfold.core.data import Array
 from tenfold.prepare.coder import TableCoder
 from tenfold.score.registry import SCORES
-from tenfold.selection.alone import order_of, single_strengths
-from tenfold.selection.explained import explained
-from tenfold.selection.model import TableModel
-from tenfold.selection.slices import RATE, by_column, groups_of, slices_of
-from tenfold.selection.store import plain
-from tenfold.selection.unseen import Unseen
+from tenfold.selection.explain.alone import order_of, single_strengths
+from tenfold.selection.explain.drivers import explained
+from tenfold.selection.explain.slices import RATE, by_column, groups_of, slices_of
+from tenfold.selection.honest.unseen import Unseen
+from tenfold.selection.model.store import plain
+from tenfold.selection.model.table_model import TableModel
 
 
 def table(n: int = 800, seed: int = 0) -> pl.DataFrame:

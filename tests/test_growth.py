@@ -12,8 +12,8 @@ from small_portfolio import shrink
 
 from tenfold.app.commands import run
 from tenfold.score.registry import find_score
-from tenfold.selection.estimate import Estimate
-from tenfold.selection.growth import PAIR, Growth, grown
+from tenfold.selection.honest.estimate import Estimate
+from tenfold.selection.honest.growth import PAIR, Growth, grown
 from tenfold.selection.job import Again, Found, Job
 from tenfold.selection.settings import Settings
 
@@ -24,7 +24,7 @@ def test_a_loss_that_falls_like_one_over_n_is_found_exactly(folds: int, monkeypa
         return 0.3 + 0.05 / share
 
     more, fewer = loss((folds - 1) / folds), loss((folds - 2) / folds)
-    monkeypatch.setattr("tenfold.selection.growth.FORM", 0.0)  # the form is known
+    monkeypatch.setattr("tenfold.selection.honest.growth.FORM", 0.0)  # the form is known
     found = Growth(more, fewer - more, 0.0, folds)
     assert found.share * more == pytest.approx(loss(1.0), rel=1e-12) and found.spread == 0
 
@@ -102,7 +102,7 @@ def test_no_models_of_fewer_rows_in_order_of_time_or_without_room(monkeypatch: p
     frame, y = _checkers(700)
     job = Job(lambda event, **facts: None, False, Settings(effort="quick", time_column="t"))
     assert not job.run(frame.with_columns(t=pl.Series(np.arange(700.0))), y).outcome.race.less
-    monkeypatch.setattr("tenfold.selection.plan.ONCE_MORE", 0.0)
+    monkeypatch.setattr("tenfold.selection.plan.plan.ONCE_MORE", 0.0)
     assert not _found(700).outcome.race.less
 
 

@@ -12,7 +12,7 @@ from small_portfolio import shrink
 
 import tenfold
 from tenfold.app.commands import run
-from tenfold.selection.monotone import checked_monotone
+from tenfold.selection.plan.monotone import checked_monotone
 
 Array = np.ndarray[Any, Any]
 ROWS, STEPS = 1000, 15

@@ -9,11 +9,11 @@ import polars as pl
 import pytest
 
 import tenfold
-from tenfold.selection import portfolio as module
-from tenfold.selection import tree_entries
-from tenfold.selection.entries import Entry
-from tenfold.selection.portfolio import portfolio
-from tenfold.selection.prepared import front
+from tenfold.selection.plan import portfolio as module
+from tenfold.selection.plan import tree_entries
+from tenfold.selection.plan.entries import Entry
+from tenfold.selection.plan.portfolio import portfolio
+from tenfold.selection.race.prepared import front
 
 SHAPES = {
     "two classes": ("classifier", 90, 4, 2),

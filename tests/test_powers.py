@@ -14,15 +14,15 @@ import tenfold
 from tenfold.base.estimator import softmax
 from tenfold.core.errors import BadFile
 from tenfold.score.registry import SCORES
-from tenfold.selection.blend import BlendClassifier
-from tenfold.selection.candidates import Family
-from tenfold.selection.choice import _ensemble
-from tenfold.selection.floor import floor_of, floored
-from tenfold.selection.folds import make_folds
-from tenfold.selection.guess import FrequencyGuess
-from tenfold.selection.race import Race
-from tenfold.selection.rows import Rows
-from tenfold.selection.tree_entries import SHARPER
+from tenfold.selection.choice.choice import _ensemble
+from tenfold.selection.choice.floor import floor_of, floored
+from tenfold.selection.model.blend import BlendClassifier
+from tenfold.selection.plan.candidates import Family
+from tenfold.selection.plan.folds import make_folds
+from tenfold.selection.plan.guess import FrequencyGuess
+from tenfold.selection.plan.tree_entries import SHARPER
+from tenfold.selection.race.race import Race
+from tenfold.selection.race.rows import Rows
 
 POWERS = (1.0, 2.0, 0.5)
 

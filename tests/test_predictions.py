@@ -19,7 +19,7 @@ import polars as pl
 import pytest
 
 from tenfold.app.commands import run
-from tenfold.selection import predictions
+from tenfold.selection.model import predictions
 from tenfold.table import large
 
 Captured = pytest.CaptureFixture[str]

@@ -193,6 +193,8 @@ def test_layers() -> None:
     who = "__sklearn_tags__ and get_metadata_routing and router and routed"
     assert check["objection"]("linear", "sklearn.utils", "fit") == f"only {who} may"
     assert check["objection"]("selection", "tenfold.core.data", "") is None
+    assert check["room_objection"](Path("selection/plan/plan.py"), "tenfold.selection.race.race") == "plan is below race"
+    assert check["room_objection"](Path("selection/race/race.py"), "tenfold.selection.plan.plan") is None
 
 
 def calls(tree: ast.AST, *names: str) -> list[ast.Call]:

@@ -11,10 +11,11 @@ from small_portfolio import shrink
 
 import tenfold
 from tenfold.score.registry import SCORES
-from tenfold.selection import held_out, plan
-from tenfold.selection.estimate import estimated
-from tenfold.selection.held_out import HeldOut
-from tenfold.selection.portfolio import portfolio
+from tenfold.selection.choice import held_out
+from tenfold.selection.choice.held_out import HeldOut
+from tenfold.selection.honest.estimate import estimated
+from tenfold.selection.plan import plan
+from tenfold.selection.plan.portfolio import portfolio
 
 TABLES = Path(__file__).resolve().parents[2] / "shared" / "data" / "tables"
 

@@ -15,7 +15,7 @@ from small_portfolio import shrink
 import tenfold
 from tenfold.report.chosen import learning
 from tenfold.report.facts import Facts
-from tenfold.selection.race import Race
+from tenfold.selection.race.race import Race
 
 
 @pytest.fixture(scope="module")

@@ -12,10 +12,11 @@ import pytest
 from small_portfolio import shrink
 
 import tenfold
-from tenfold.selection import checkpoint, plan
-from tenfold.selection.checkpoint import Checkpoint
 from tenfold.selection.job import Again, Job
-from tenfold.selection.repeat import of_all_divisions
+from tenfold.selection.plan import plan
+from tenfold.selection.race import checkpoint
+from tenfold.selection.race.checkpoint import Checkpoint
+from tenfold.selection.race.repeat import of_all_divisions
 from tenfold.selection.settings import Settings
 
 ROWS = 120

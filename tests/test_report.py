@@ -23,7 +23,7 @@ from tenfold.report import classes as classes_of_page
 from tenfold.report import trust
 from tenfold.report.folder import report_run
 from tenfold.report.page import LARGEST, page_of, write_report
-from tenfold.selection.store import EXPLAINED, FILES
+from tenfold.selection.model.store import EXPLAINED, FILES
 
 OPENINGS = (
     "<script>alert(1)</script>",

@@ -16,15 +16,15 @@ from tenfold.report.facts import Facts
 from tenfold.report.verdict import trusted
 from tenfold.report.warned import warned
 from tenfold.score.registry import SCORES
-from tenfold.selection.blend import BlendRegressor
-from tenfold.selection.examples import examples
-from tenfold.selection.explaining import reasons
-from tenfold.selection.inside import alone, inside
-from tenfold.selection.model import TableModel
-from tenfold.selection.order import first_seen, ordered
-from tenfold.selection.prepared import front
-from tenfold.selection.sizes import by_sizes
-from tenfold.selection.unseen import Unseen
+from tenfold.selection.explain.examples import examples
+from tenfold.selection.explain.inside import alone, inside
+from tenfold.selection.explain.reasons import reasons
+from tenfold.selection.explain.sizes import by_sizes
+from tenfold.selection.honest.unseen import Unseen
+from tenfold.selection.model.blend import BlendRegressor
+from tenfold.selection.model.table_model import TableModel
+from tenfold.selection.monitor.order import first_seen, ordered
+from tenfold.selection.race.prepared import front
 from tenfold.table.reading import read_table
 
 

@@ -20,7 +20,7 @@ from tenfold.report.facts import Facts
 from tenfold.report.fairness import fairness
 from tenfold.report.markdown import escaped, fenced, markdown_of
 from tenfold.report.page import page_of, sections_of
-from tenfold.selection.store import FILES
+from tenfold.selection.model.store import FILES
 
 NASTY = "<script>alert(1)</script> | **b** [x](http://evil.example) `c` ![i](y)\n# h"
 

@@ -18,7 +18,7 @@ from tenfold.report.reproduce import card, written
 from tenfold.report.svg import BOTTOM, LEFT, RIGHT, TOP, WIDTH, Axis, Plot, thinned, tick_text, ticks
 from tenfold.report.typed import command
 from tenfold.score.registry import SCORES
-from tenfold.selection.unseen import Unseen
+from tenfold.selection.honest.unseen import Unseen
 
 TWO, MANY, NUMBERS = (Unseen.of(held_out_of(k)) for k in (2, 4, 0))
 

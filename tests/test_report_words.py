@@ -28,10 +28,10 @@ from tenfold.report.typed import command, pasted
 from tenfold.report.uncertainty import uncertainty
 from tenfold.report.verdict import trusted
 from tenfold.report.warned import warned
-from tenfold.selection.audit import SIGNAL
-from tenfold.selection.estimate import reach_of, reaches_of
+from tenfold.selection.honest.audit import SIGNAL
+from tenfold.selection.honest.estimate import reach_of, reaches_of
+from tenfold.selection.honest.unseen import Unseen
 from tenfold.selection.settings import FitSettings, Settings
-from tenfold.selection.unseen import Unseen
 from tenfold.table.leaks import ALMOST_PERFECT
 
 
@@ -148,7 +148,7 @@ def fanned(n: int = 1200) -> Unseen:
 
 
 def test_ranges_are_told_as_they_are_saved() -> None:
-    """By the levels that the model has, each fold by the others; the same half widths as `selection.estimate` would give."""
+    """By the levels that the model has, each fold by the others; the same half widths as `selection.honest.estimate` would give."""
     held = fanned()
     off = np.abs(held.truth - held.predicted)
     reaches = reaches_of(held.predicted, off, "mae")
@@ -228,7 +228,7 @@ def test_pages_of_fit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     page = Path("n.tenfold/report.html").read_text(encoding="utf-8")
     assert "was stopped" not in page and "is not better than guessing" in page
     assert "The board ranks models" not in page and "the whole choice" not in page
-    record = tenfold.selection.store.record_of(Path("n.tenfold"))
+    record = tenfold.selection.model.store.record_of(Path("n.tenfold"))
     (_, what, file), options = parsed(command(Facts(record)))
     assert (what, file) == ("fit", "n.csv") and options["--model"] == ["DecisionTreeRegressor"]
     assert options["--set"] == ["max_depth=3"] and options["--seed"] == ["4"] and options["--drop"] == ["b"]

@@ -12,15 +12,15 @@ from small_portfolio import shrink
 import tenfold
 from tenfold.core.errors import BadInput, BadParameter
 from tenfold.score.registry import SCORES
-from tenfold.selection.audit import audit
-from tenfold.selection.candidates import Family
-from tenfold.selection.ensemble import greedy_weights
-from tenfold.selection.estimate import reach_of
-from tenfold.selection.folds import Division, folds_in_time, make_folds
-from tenfold.selection.guess import FrequencyGuess, MeanGuess
-from tenfold.selection.held_out import HeldOut
-from tenfold.selection.race import Race
-from tenfold.selection.rows import Rows
+from tenfold.selection.choice.ensemble import greedy_weights
+from tenfold.selection.choice.held_out import HeldOut
+from tenfold.selection.honest.audit import audit
+from tenfold.selection.honest.estimate import reach_of
+from tenfold.selection.plan.candidates import Family
+from tenfold.selection.plan.folds import Division, folds_in_time, make_folds
+from tenfold.selection.plan.guess import FrequencyGuess, MeanGuess
+from tenfold.selection.race.race import Race
+from tenfold.selection.race.rows import Rows
 
 
 def numbers(n: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:

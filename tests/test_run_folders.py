@@ -18,7 +18,7 @@ from small_portfolio import shrink
 import tenfold
 from tenfold.app.commands import run
 from tenfold.core.errors import BadFile
-from tenfold.selection.store import FILES, open_run
+from tenfold.selection.model.store import FILES, open_run
 
 Captured = pytest.CaptureFixture[str]
 

@@ -13,7 +13,7 @@ from small_portfolio import shrink
 
 import tenfold
 from tenfold.core.errors import BadInput, BadParameter, BadType
-from tenfold.selection.explaining import Effect, Reasons
+from tenfold.selection.explain.reasons import Effect, Reasons
 from tenfold.selection.run import Run
 from tenfold.table.reading import read_table
 

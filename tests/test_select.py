@@ -18,11 +18,12 @@ from small_portfolio import shrink
 import tenfold
 from tenfold.core.errors import BadFile, BadInput, BadParameter, DataWarning
 from tenfold.prepare.coder import TableCoder
-from tenfold.selection import run, store
+from tenfold.selection import run
 from tenfold.selection.coded import coder_for, levels_for
-from tenfold.selection.folds import make_folds
-from tenfold.selection.model import TableModel
-from tenfold.selection.race import Race
+from tenfold.selection.model import store
+from tenfold.selection.model.table_model import TableModel
+from tenfold.selection.plan.folds import make_folds
+from tenfold.selection.race.race import Race
 from tenfold.table.cells import as_numbers
 from tenfold.table.columns import Asked, look_at_columns
 from tenfold.table.copies import duplicate_groups

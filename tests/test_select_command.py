@@ -17,8 +17,10 @@ from small_portfolio import shrink
 
 import tenfold
 from tenfold.app.commands import run
-from tenfold.selection import checkpoint, job, plan
+from tenfold.selection import job
 from tenfold.selection.job import Job
+from tenfold.selection.plan import plan
+from tenfold.selection.race import checkpoint
 
 Captured = pytest.CaptureFixture[str]
 SELECT = ["select", "t.csv", "--target", "y", "--folds", "4"]

@@ -23,7 +23,7 @@ from sklearn.utils.estimator_checks import estimator_checks_generator
 from small_portfolio import shrink
 
 import tenfold
-from tenfold.selection import entries, tree_entries
+from tenfold.selection.plan import entries, tree_entries
 from tenfold.selection.settings import Settings
 
 Array = np.ndarray[Any, Any]

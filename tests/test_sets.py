@@ -18,11 +18,11 @@ from tenfold.app.commands import run
 from tenfold.app.estimate import Estimated
 from tenfold.core.errors import BadFile, BadInput
 from tenfold.evaluate import calibration_error
-from tenfold.selection.estimate import conformal, in_sets, least_of, off_of, sets_of
-from tenfold.selection.predictions import predictions
+from tenfold.selection.honest.estimate import conformal, in_sets, least_of, off_of, sets_of
+from tenfold.selection.model.predictions import predictions
+from tenfold.selection.model.store import open_run
 from tenfold.selection.settings import FitSettings
 from tenfold.selection.single import Fitted, fit_one
-from tenfold.selection.store import open_run
 
 WORLDS = {world.name: world for world in [*REPORTED, *FITTED]}
 

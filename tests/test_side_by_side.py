@@ -16,12 +16,12 @@ import tenfold
 from tenfold.core.errors import NotConverged, kept_warnings, warn
 from tenfold.core.threads import start
 from tenfold.score.registry import SCORES
-from tenfold.selection import race
-from tenfold.selection.fits import Fits
-from tenfold.selection.folds import make_folds
-from tenfold.selection.portfolio import portfolio
-from tenfold.selection.race import Race
-from tenfold.selection.rows import Rows
+from tenfold.selection.plan.folds import make_folds
+from tenfold.selection.plan.portfolio import portfolio
+from tenfold.selection.race import race
+from tenfold.selection.race.fits import Fits
+from tenfold.selection.race.race import Race
+from tenfold.selection.race.rows import Rows
 
 
 @pytest.fixture(autouse=True)

@@ -18,7 +18,7 @@ from tenfold.core.errors import BadFile, BadInput
 from tenfold.evaluate import attributions, partial_dependence, permutation_importance
 from tenfold.prepare.indicators import folded, unfolded
 from tenfold.selection.coded import coder_for
-from tenfold.selection.model import TableModel
+from tenfold.selection.model.table_model import TableModel
 from tenfold.table.columns import look_at_columns
 
 N = 240

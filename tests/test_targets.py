@@ -13,7 +13,7 @@ from small_portfolio import shrink
 
 import tenfold
 from tenfold.app.commands import run
-from tenfold.selection.race import Race
+from tenfold.selection.race.race import Race
 from tenfold.selection.targets import named_targets
 
 QUICK = ["--effort", "quick", "--folds", "3"]

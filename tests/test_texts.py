@@ -20,11 +20,11 @@ from tenfold.core.errors import BadInput, BadParameter
 from tenfold.prepare.coder import TableCoder
 from tenfold.prepare.indicators import folded, unfolded
 from tenfold.prepare.tokens import cleaned, counts_of, is_prose, learned_counts, weighed, words
-from tenfold.selection.drift import drift
+from tenfold.selection.monitor.drift import drift
+from tenfold.selection.race.text_folds import Counted, Texts, _bayes, _lines, _logistic
+from tenfold.selection.race.text_score import TextScore
 from tenfold.selection.settings import FitSettings
 from tenfold.selection.single import fit_one
-from tenfold.selection.text_folds import Counted, Texts, _bayes, _lines, _logistic
-from tenfold.selection.text_score import TextScore
 
 NEUTRAL = ["the", "a", "of", "table", "went", "house", "green", "walks", "today", "river", "stone", "between", "light", "paper"]
 SAD, GLAD = ["broken", "refund", "terrible", "late"], ["lovely", "perfect", "great", "thanks"]
@@ -195,7 +195,7 @@ def test_text_and_numbers_together(run: tuple[Any, pl.DataFrame, str], tmp_path:
 
 
 def test_what_words_say(run: tuple[Any, pl.DataFrame, str], tmp_path: Path) -> None:
-    from tenfold.selection.explaining import effect, movers, reasons
+    from tenfold.selection.explain.reasons import effect, movers, reasons
     from tenfold.table.reading import read_table
 
     found, rows, target = run

@@ -25,11 +25,11 @@ from tenfold.evaluate.validate.held_out import prepared
 from tenfold.evaluate.validate.merges import FoldSums, all_but_one, all_but_some
 from tenfold.evaluate.validate.training_sets import solver_of
 from tenfold.score.registry import SCORES
-from tenfold.selection.folds import Division
-from tenfold.selection.guess import FrequencyGuess, MeanGuess
-from tenfold.selection.portfolio import portfolio
-from tenfold.selection.race import Race
-from tenfold.selection.rows import Rows
+from tenfold.selection.plan.folds import Division
+from tenfold.selection.plan.guess import FrequencyGuess, MeanGuess
+from tenfold.selection.plan.portfolio import portfolio
+from tenfold.selection.race.race import Race
+from tenfold.selection.race.rows import Rows
 
 BY_MOMENTS = [
     tenfold.LinearRegression(),

@@ -18,13 +18,14 @@ from small_portfolio import shrink
 
 import tenfold
 from tenfold.score.registry import SCORES
-from tenfold.selection import job, workers
-from tenfold.selection.fits import Fits
-from tenfold.selection.folds import make_folds
-from tenfold.selection.portfolio import portfolio
-from tenfold.selection.race import Race
-from tenfold.selection.rows import Rows
-from tenfold.selection.workers import Workers
+from tenfold.selection import job
+from tenfold.selection.plan.folds import make_folds
+from tenfold.selection.plan.portfolio import portfolio
+from tenfold.selection.race import workers
+from tenfold.selection.race.fits import Fits
+from tenfold.selection.race.race import Race
+from tenfold.selection.race.rows import Rows
+from tenfold.selection.race.workers import Workers
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="workers are told through a descriptor that they inherit")
 
@@ -146,7 +147,7 @@ def test_a_run_that_is_stopped_ends_its_workers(monkeypatch: pytest.MonkeyPatch)
 def test_a_worker_goes_when_the_process_that_it_works_for_is_killed(tmp_path: Path) -> None:
     code = """if True:
         import time
-        from tenfold.selection.workers import _Worker
+        from tenfold.selection.race.workers import _Worker
         one = _Worker()
         print(one.process.pid, flush=True)
         time.sleep(60)

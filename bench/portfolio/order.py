@@ -4,7 +4,7 @@ Of every table (at most 2,000 training rows of split 0 of `bench.rivals`) the wh
 From what is said of held-out rows follows what `select` would take, had it tried only the families that a part of the time has room for:
 each fold is judged by the choice from the other folds. The orders:
 
-    shipped    that of `tenfold.selection.portfolio`
+    shipped    that of `tenfold.selection.plan.portfolio`
     others     learned without this table, on all other ones of the same task: next comes the family that raises, by the time it takes, what
                a small greedy ensemble gains most
     all        learned in the same way on all tables, this one among them
@@ -30,16 +30,16 @@ import tenfold
 from bench.rivals.split import TARGET, split
 from bench.tables import ENDING
 from tenfold.core.data import Array
-from tenfold.selection.candidates import Setting
-from tenfold.selection.choice import choose
-from tenfold.selection.entries import Entry
-from tenfold.selection.folds import make_folds
-from tenfold.selection.held_out import HeldOut
+from tenfold.selection.choice.choice import choose
+from tenfold.selection.choice.held_out import HeldOut
 from tenfold.selection.looked import look
-from tenfold.selection.plan import affordable, cost_of
-from tenfold.selection.portfolio import portfolio
-from tenfold.selection.race import Race
-from tenfold.selection.rows import Rows
+from tenfold.selection.plan.candidates import Setting
+from tenfold.selection.plan.entries import Entry
+from tenfold.selection.plan.folds import make_folds
+from tenfold.selection.plan.plan import affordable, cost_of
+from tenfold.selection.plan.portfolio import portfolio
+from tenfold.selection.race.race import Race
+from tenfold.selection.race.rows import Rows
 from tenfold.selection.settings import Settings
 from tenfold.table.sample import read_sample
 

@@ -14,11 +14,11 @@ from tenfold.app.select_run import Request, run_select
 from tenfold.app.show import Json, Silent, Text
 from tenfold.app.words import clean
 from tenfold.core.errors import BadFile
-from tenfold.selection.checkpoint import Checkpoint
 from tenfold.selection.job import Again, Job
+from tenfold.selection.model.store import MODEL, plain, record_of, table_of
+from tenfold.selection.race.checkpoint import Checkpoint
 from tenfold.selection.run import run_of
 from tenfold.selection.settings import Settings
-from tenfold.selection.store import MODEL, plain, record_of, table_of
 
 Folder = Annotated[Path, typer.Argument(metavar="DIR", help="a folder made by tenfold select")]
 DIFFERS = 1  # exit code

@@ -16,7 +16,7 @@ from tenfold.app.select import stem_of
 from tenfold.app.table_lines import check_given, head_lines, saved_lines
 from tenfold.app.words import counted, terminal_width, wrapped
 from tenfold.core.errors import BadParameter
-from tenfold.selection.store import plain
+from tenfold.selection.model.store import plain
 
 NO_GROUPS = 1  # exit code
 

@@ -17,7 +17,7 @@ from tenfold.cluster.stability import Stability, stability
 from tenfold.core.data import Array
 from tenfold.core.errors import BadParameter, kept_warnings
 from tenfold.report.groups import Cloud, groups_page
-from tenfold.selection.store import open_run
+from tenfold.selection.model.store import open_run
 from tenfold.table.reading import pl
 from tenfold.table.sample import read_sample
 from tenfold.table.table import Table

@@ -14,10 +14,10 @@ from tenfold.app.options import JsonResult, Metric, QuietFlag
 from tenfold.app.words import AsItIs, clean, counted, figure, metric_name, short, terminal_width, wrapped
 from tenfold.core.errors import BadParameter
 from tenfold.score.registry import find_score, known_score
-from tenfold.selection.answers import USUAL
-from tenfold.selection.decision import judge_of
-from tenfold.selection.paired import Contender, Difference, contender, difference, foreign
-from tenfold.selection.store import plain
+from tenfold.selection.choice.decision import judge_of
+from tenfold.selection.model.store import plain
+from tenfold.selection.monitor.answers import USUAL
+from tenfold.selection.monitor.paired import Contender, Difference, contender, difference, foreign
 
 
 def compare_command(

@@ -15,8 +15,18 @@ from tenfold.app.failures import print_message
 from tenfold.app.options import Columns, JsonResult, RunFolder, columns_of
 from tenfold.app.words import AsItIs, counted, figure, short, terminal_width, wrapped
 from tenfold.core.errors import BadParameter
-from tenfold.selection.explaining import Answer, Effect, Reasons, altered, answer_of, effect, movers, reasons, row_of
-from tenfold.selection.store import open_run, plain, record_of, table_of
+from tenfold.selection.explain.reasons import (
+    Answer,
+    Effect,
+    Reasons,
+    altered,
+    answer_of,
+    effect,
+    movers,
+    reasons,
+    row_of,
+)
+from tenfold.selection.model.store import open_run, plain, record_of, table_of
 from tenfold.table.reading import read_table
 
 MOST_SHOWN = 12

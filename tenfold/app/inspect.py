@@ -15,7 +15,7 @@ from tenfold.app.unusual_run import unusual_in
 from tenfold.app.words import clean, file_size, terminal_width, wrapped
 from tenfold.app.worth import worth_of
 from tenfold.core.errors import BadFile
-from tenfold.selection.store import MODEL, record_of
+from tenfold.selection.model.store import MODEL, record_of
 
 
 def inspect_command(

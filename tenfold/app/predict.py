@@ -15,10 +15,10 @@ from tenfold.app.reduce_run import open_axes
 from tenfold.app.unusual_run import open_rarity
 from tenfold.app.words import clean, counted
 from tenfold.core.errors import BadFile, BadParameter
-from tenfold.selection.decisions import decide_by
-from tenfold.selection.predictions import check_format, write_predictions
-from tenfold.selection.store import record_of, sketch_of
-from tenfold.selection.unlike import Unlike
+from tenfold.selection.model.predictions import check_format, write_predictions
+from tenfold.selection.model.store import record_of, sketch_of
+from tenfold.selection.model.table_model import TableModel
+from tenfold.selection.model.unlike import Unlike
 
 
 def predict_command(
@@ -53,7 +53,9 @@ def predict_command(
     model: Any = open_rarity(folder) or open_axes(folder) or open_model(folder)
     looked = Unlike(sketch_of(folder))
     if cost is not None:
-        decide_by(model, cost, (record_of(folder).get("settings") or {}).get("positive"))
+        if not isinstance(model, TableModel):
+            raise BadParameter(f"--cost is for classes, and {folder} predicts none: leave it out")
+        model.decide_by(cost, (record_of(folder).get("settings") or {}).get("positive"))
     if mark and not looked.sketched:
         raise BadFile(f"{folder} keeps no sketch of its training table, as runs of earlier versions: run tenfold select again")
     with as_file(file) as table:

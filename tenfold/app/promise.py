@@ -11,9 +11,9 @@ import typer
 
 from tenfold.app.options import JsonResult, QuietFlag, RunFolder
 from tenfold.app.words import AsItIs, clean, counted, figure, metric_name, short, terminal_width, wrapped
-from tenfold.selection.answers import answers_of
-from tenfold.selection.promise import KEPT, WORSE, Kept, in_words, kept
-from tenfold.selection.store import open_run, plain, record_of
+from tenfold.selection.model.store import open_run, plain, record_of
+from tenfold.selection.monitor.answers import answers_of
+from tenfold.selection.monitor.promise import KEPT, WORSE, Kept, in_words, kept
 
 AS_PROMISED, LESS = 0, 1
 

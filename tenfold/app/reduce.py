@@ -19,8 +19,8 @@ from tenfold.app.select import stem_of
 from tenfold.app.table_lines import check_given, check_out, head_lines, saved_lines, teller
 from tenfold.app.words import counted, short, terminal_width, wrapped
 from tenfold.core.errors import BadParameter
-from tenfold.selection.predictions import write_frame
-from tenfold.selection.store import plain
+from tenfold.selection.model.predictions import write_frame
+from tenfold.selection.model.store import plain
 
 NO_AXES = 1  # exit code
 MOST_AXES, MOST_READ = 8, 8  # told

@@ -21,7 +21,7 @@ import tenfold
 from tenfold.app.failures import Stopped
 from tenfold.core.errors import BadFile, BadInput, BadParameter
 from tenfold.saved.writing import cannot_write, new_folder, put_folder
-from tenfold.selection.store import MODEL, RECORD, REPORT, SKETCH, plain
+from tenfold.selection.model.store import MODEL, RECORD, REPORT, SKETCH, plain
 from tenfold.table.columns import check_name
 from tenfold.table.reading import pl, place_of
 from tenfold.table.sketch import sketch

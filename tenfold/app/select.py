@@ -15,8 +15,8 @@ from tenfold.app.show import Json, Quiet, Silent, Text
 from tenfold.app.words import short
 from tenfold.app.worth import result_of
 from tenfold.core.errors import BadFile, BadParameter, TenfoldError
+from tenfold.selection.model.store import UNSAFE, check_folder, record_of, usual_folder
 from tenfold.selection.settings import Settings
-from tenfold.selection.store import UNSAFE, check_folder, record_of, usual_folder
 from tenfold.selection.targets import columns_in, named_targets, settings_of
 from tenfold.table.reading import first_line, place_of, read_table
 

@@ -22,13 +22,13 @@ from tenfold.core.memory import memory
 from tenfold.core.threads import thread_budget
 from tenfold.report.folder import explained_of, report_run
 from tenfold.report.plain_words import words_of
-from tenfold.selection.answers import answers_of
-from tenfold.selection.checkpoint import Checkpoint
 from tenfold.selection.job import Job
-from tenfold.selection.promise import kept
+from tenfold.selection.model.store import HELD_OUT, MODEL, RECORD, REPORT, SIMPLE, is_finished, stopped_folder
+from tenfold.selection.monitor.answers import answers_of
+from tenfold.selection.monitor.promise import kept
+from tenfold.selection.race.checkpoint import Checkpoint
 from tenfold.selection.run import Run, run_of
 from tenfold.selection.settings import Settings
-from tenfold.selection.store import HELD_OUT, MODEL, RECORD, REPORT, SIMPLE, is_finished, stopped_folder
 from tenfold.selection.targets import columns_in
 from tenfold.table.columns import check_name
 from tenfold.table.reading import first_line

@@ -15,8 +15,8 @@ from tenfold.app.failures import discard_output
 from tenfold.app.progress import Progress
 from tenfold.app.promise import promise_lines
 from tenfold.app.words import AsItIs, clean, counted, figure, metric_name, short, terminal_width, wrapped
-from tenfold.selection.promise import Kept
-from tenfold.selection.store import plain
+from tenfold.selection.model.store import plain
+from tenfold.selection.monitor.promise import Kept
 
 MOST_NOTES = 12
 MEMBERS = 5  # of an ensemble that are named, the heaviest

@@ -11,8 +11,8 @@ import tenfold
 from tenfold.app.run_folder import left_out
 from tenfold.app.words import AsItIs, counted, file_size, short
 from tenfold.core.errors import BadParameter
-from tenfold.selection.predictions import check_format
-from tenfold.selection.store import MODEL, REPORT
+from tenfold.selection.model.predictions import check_format
+from tenfold.selection.model.store import MODEL, REPORT
 from tenfold.table.table import Table
 
 MOST_NAMES, MOST_NOTES = 8, 8

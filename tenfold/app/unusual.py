@@ -18,7 +18,7 @@ from tenfold.app.unusual_run import FDR, KEPT, Law, Verdict, judge_file, judged,
 from tenfold.app.words import counted, short, terminal_width, wrapped
 from tenfold.core.errors import BadParameter
 from tenfold.report.unusual import Picture
-from tenfold.selection.store import plain
+from tenfold.selection.model.store import plain
 
 TINY = 1e-9
 

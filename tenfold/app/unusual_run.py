@@ -28,8 +28,8 @@ from tenfold.core.data import Array
 from tenfold.core.errors import BadFile, BadInput, kept_warnings
 from tenfold.features.selectors import few_false
 from tenfold.report.unusual import Picture, unusual_page
-from tenfold.selection.predictions import write_frame
-from tenfold.selection.store import RECORD, plain
+from tenfold.selection.model.predictions import write_frame
+from tenfold.selection.model.store import RECORD, plain
 from tenfold.table.reading import pl
 from tenfold.table.sample import read_sample
 from tenfold.table.table import Table

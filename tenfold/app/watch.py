@@ -13,8 +13,8 @@ import typer
 from tenfold.app.options import JsonResult, NewRows, QuietFlag, RunFolder
 from tenfold.app.words import counted, short, terminal_width, wrapped
 from tenfold.core.errors import BadFile
-from tenfold.selection.drift import Drift, Together, drift, together
-from tenfold.selection.store import open_run, plain, record_of, sketch_of
+from tenfold.selection.model.store import open_run, plain, record_of, sketch_of
+from tenfold.selection.monitor.drift import Drift, Together, drift, together
 from tenfold.table.columns import check_name
 from tenfold.table.reading import Raw, read_table
 

@@ -15,7 +15,7 @@ from tenfold.report.classes import Curve, Reliability, Thresholds
 from tenfold.report.facts import floats, number
 from tenfold.report.svg import Plot, tick_text
 from tenfold.report.trust import PROMISED
-from tenfold.selection.unseen import Unseen
+from tenfold.selection.honest.unseen import Unseen
 from tenfold.table.show import shown
 
 CLASSES = 5  # colours of lines

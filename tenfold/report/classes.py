@@ -9,7 +9,7 @@ import numpy as np
 
 from tenfold.core.data import Array
 from tenfold.evaluate.validate.intervals import wilson
-from tenfold.selection.unseen import Unseen
+from tenfold.selection.honest.unseen import Unseen
 
 REPLICATES, BAND_ROWS, GRID = 200, 50_000, 51  # of the bands
 LEVEL = 0.95

@@ -13,7 +13,7 @@ MOST_WEIGHTS = 12
 
 
 def decisions(facts: Facts) -> Section | None:
-    """What `selection.decisions` told of held-out rows; nothing where the most likely class is all there is to say."""
+    """What `selection.honest.decisions` told of held-out rows; nothing where the most likely class is all there is to say."""
     told = as_dict(facts.record.get("decisions"))
     found = [as_dict(one) for one in as_list(told.get("found"))]
     if not told or not facts.classes:

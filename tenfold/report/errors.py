@@ -9,7 +9,7 @@ from tenfold.report.blocks import Costs, Figure, Figures, Section, Table, Text
 from tenfold.report.facts import Facts, as_dict, as_list, counted, number
 from tenfold.report.svg import Plot
 from tenfold.score.words import figure
-from tenfold.selection.unseen import Unseen
+from tenfold.selection.honest.unseen import Unseen
 from tenfold.table.show import shown
 
 WORST = 20

@@ -11,8 +11,8 @@ from typing import Any
 from tenfold.core.data import Array
 from tenfold.score.record import Score
 from tenfold.score.words import figure, metric_name
-from tenfold.selection.decision import judge_of
-from tenfold.selection.unseen import Unseen
+from tenfold.selection.choice.decision import judge_of
+from tenfold.selection.honest.unseen import Unseen
 from tenfold.table.show import shown
 
 LONGEST_NAME = 60
@@ -44,7 +44,7 @@ class Facts:
 
     record: dict[str, Any]
     held: Unseen | None = None
-    more: dict[str, Any] = field(default_factory=dict)  # what drives the model: `selection.explained`
+    more: dict[str, Any] = field(default_factory=dict)  # what drives the model: `selection.explain.drivers`
     weights: Array | None = None  # of the held-out rows, where they do not count alike
 
     @property

@@ -9,13 +9,13 @@ from typing import Any
 from tenfold.core.errors import BadFile, BadInput, BadParameter
 from tenfold.report.markdown import markdown_of
 from tenfold.report.page import write_report, write_text
-from tenfold.selection.examples import examples
-from tenfold.selection.explained import explained, gaps_of
-from tenfold.selection.inside import inside
-from tenfold.selection.model import TableModel
-from tenfold.selection.order import first_seen, ordered
-from tenfold.selection.store import EXPLAINED, HELD_OUT, MODEL, REPORT, SIMPLE, open_run, plain, record_of
-from tenfold.selection.unseen import Unseen
+from tenfold.selection.explain.drivers import explained, gaps_of
+from tenfold.selection.explain.examples import examples
+from tenfold.selection.explain.inside import inside
+from tenfold.selection.honest.unseen import Unseen
+from tenfold.selection.model.store import EXPLAINED, HELD_OUT, MODEL, REPORT, SIMPLE, open_run, plain, record_of
+from tenfold.selection.model.table_model import TableModel
+from tenfold.selection.monitor.order import first_seen, ordered
 from tenfold.table.columns import Asked, check_name
 from tenfold.table.reading import pl, read_table
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tenfold.core.data import Array
-from tenfold.selection.unseen import Unseen
+from tenfold.selection.honest.unseen import Unseen
 
 MOST_DOTS = 1200  # rows drawn one by one; of more, counts of cells
 CELLS = 36  # on a side

@@ -27,8 +27,7 @@ from tenfold.report.uncertainty import uncertainty
 from tenfold.report.verdict import headline, trusted, verdict
 from tenfold.report.warned import warned
 from tenfold.saved.writing import cannot_write, replacing
-from tenfold.selection.outcome import WEIGHT
-from tenfold.selection.unseen import Unseen
+from tenfold.selection.honest.unseen import WEIGHT, Unseen
 from tenfold.table.reading import pl
 
 LARGEST = 3_000_000  # bytes

@@ -8,7 +8,7 @@ import numpy as np
 
 from tenfold.report.facts import Facts, as_dict, as_list, counted, listed, number
 from tenfold.score.words import figure
-from tenfold.selection.unseen import Unseen
+from tenfold.selection.honest.unseen import Unseen
 from tenfold.table.reading import pl
 from tenfold.table.show import shown
 

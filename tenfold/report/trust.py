@@ -13,8 +13,8 @@ from tenfold.core.data import Array
 from tenfold.core.errors import TenfoldError
 from tenfold.report.facts import as_list, number
 from tenfold.score.record import Score
-from tenfold.selection.estimate import COVERAGE, enough_by_class, in_sets, least_of, reach_of
-from tenfold.selection.unseen import Unseen
+from tenfold.selection.honest.estimate import COVERAGE, enough_by_class, in_sets, least_of, reach_of
+from tenfold.selection.honest.unseen import Unseen
 
 SHUFFLES, SHUFFLED_ROWS = 200, 4_000_000  # of the truth, and rows of all of them together
 PROMISED = COVERAGE

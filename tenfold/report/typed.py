@@ -9,7 +9,7 @@ from dataclasses import fields
 from typing import Any
 
 from tenfold.report.facts import Facts, as_dict, as_list
-from tenfold.selection.costs import COST, written_cost
+from tenfold.selection.choice.costs import COST, written_cost
 from tenfold.selection.settings import FitSettings, Settings
 
 SHOWN = ("seed", "effort")  # settings that are written also where they are the usual ones

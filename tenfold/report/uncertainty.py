@@ -9,7 +9,7 @@ from tenfold.report.blocks import STRIP, Figure, Figures, Section, Table, Text
 from tenfold.report.facts import Facts, as_list, floats
 from tenfold.report.svg import Axis, strip
 from tenfold.score.words import figure, percent
-from tenfold.selection.unseen import Unseen
+from tenfold.selection.honest.unseen import Unseen
 from tenfold.table.show import shown
 
 SETS = {1: "one class", 2: "could be either of two"}

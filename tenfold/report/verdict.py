@@ -10,7 +10,7 @@ from tenfold.report.facts import Facts, as_dict, number
 from tenfold.report.plain_words import sentences
 from tenfold.report.svg import Axis, Plot, strip
 from tenfold.score.words import figure
-from tenfold.selection.audit import SIGNAL
+from tenfold.selection.honest.audit import SIGNAL
 from tenfold.table.show import shown
 
 CHOSEN = (

@@ -8,8 +8,8 @@ import numpy as np
 
 from tenfold.core.data import Array
 from tenfold.evaluate.validate.result import corrected_error
-from tenfold.selection.choice import Mix, Place
-from tenfold.selection.race import Race
+from tenfold.selection.choice.choice import Mix, Place
+from tenfold.selection.race.race import Race
 from tenfold.table.task import Task
 
 

@@ -19,12 +19,12 @@ from tenfold.core.learned import learned
 from tenfold.core.numbers import check_finite
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.score.registry import known_score
-from tenfold.selection.estimate import Estimate
+from tenfold.selection.honest.estimate import Estimate
 from tenfold.selection.job import Job
-from tenfold.selection.model import TableModel
+from tenfold.selection.model.store import plain
+from tenfold.selection.model.table_model import TableModel
 from tenfold.selection.run import Run, run_of
 from tenfold.selection.settings import EFFORTS, HONEST, PREFERENCES, Settings
-from tenfold.selection.store import plain
 from tenfold.table.reading import of_array, pl, read_table
 from tenfold.table.task import LEAST_ROWS, kind_of, task_name
 

@@ -17,24 +17,24 @@ import tenfold
 from tenfold.core.errors import BadInput, TenfoldWarning
 from tenfold.core.threads import thread_budget
 from tenfold.prepare.coder import TableCoder
-from tenfold.selection.candidates import Family
-from tenfold.selection.checkpoint import Checkpoint
-from tenfold.selection.choice import Mix
-from tenfold.selection.entries import Entry
-from tenfold.selection.folds import Division, folds_in_time, make_folds
-from tenfold.selection.growth import can_run_fewer, run_fewer, taken_without
+from tenfold.selection.choice.choice import Mix
+from tenfold.selection.honest.growth import can_run_fewer, run_fewer, taken_without
 from tenfold.selection.looked import Looked, look
-from tenfold.selection.model import TableModel
+from tenfold.selection.model.refit import refit
+from tenfold.selection.model.store import MARK
+from tenfold.selection.model.table_model import TableModel
 from tenfold.selection.outcome import Outcome, decide
-from tenfold.selection.plan import Plan
-from tenfold.selection.race import Race
-from tenfold.selection.refit import refit
-from tenfold.selection.repeat import can_repeat, run_again
-from tenfold.selection.rows import Rows
+from tenfold.selection.plan.candidates import Family
+from tenfold.selection.plan.entries import Entry
+from tenfold.selection.plan.folds import Division, folds_in_time, make_folds
+from tenfold.selection.plan.plan import Plan
+from tenfold.selection.race.checkpoint import Checkpoint
+from tenfold.selection.race.race import Race
+from tenfold.selection.race.repeat import can_repeat, run_again
+from tenfold.selection.race.rows import Rows
+from tenfold.selection.race.wall import Wall
+from tenfold.selection.race.workers import Workers
 from tenfold.selection.settings import Settings
-from tenfold.selection.store import MARK
-from tenfold.selection.wall import Wall
-from tenfold.selection.workers import Workers
 from tenfold.table.copies import duplicate_groups
 from tenfold.table.reading import pl
 from tenfold.table.sample import read_sample

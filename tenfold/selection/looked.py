@@ -14,12 +14,12 @@ from tenfold.prepare.coder import TableCoder
 from tenfold.score.record import Score
 from tenfold.score.registry import SCORES, find_score
 from tenfold.selection.coded import coder_for, why_no_columns
-from tenfold.selection.decisions import Decisions
-from tenfold.selection.entries import Shape
-from tenfold.selection.monotone import signs_of
+from tenfold.selection.honest.decisions import Decisions
+from tenfold.selection.plan.entries import Shape
+from tenfold.selection.plan.monotone import signs_of
+from tenfold.selection.race.text_folds import Counted, Texts, counted_texts, noted, placed, with_texts
 from tenfold.selection.roles import groups_of, times_of, weights_of
 from tenfold.selection.settings import Settings
-from tenfold.selection.text_folds import Counted, Texts, counted_texts, noted, placed, with_texts
 from tenfold.table.columns import Asked, Column, check_name, comma_of, look_at_columns
 from tenfold.table.leaks import leak_suspects
 from tenfold.table.lines import refuse_repeated

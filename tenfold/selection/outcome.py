@@ -12,21 +12,19 @@ from tenfold.base.by_rows import softmax
 from tenfold.core.data import Array
 from tenfold.core.errors import TenfoldError
 from tenfold.score.record import Score, split_choice
-from tenfold.selection.audit import SIGNAL, Audit, audit
 from tenfold.selection.board import guess_label, name_of, place_facts, trace
-from tenfold.selection.choice import Choice, Mix, choose
-from tenfold.selection.costs import COST
-from tenfold.selection.decisions import Decisions
-from tenfold.selection.estimate import Estimate, least_of, off_of, reach_of, reaches_of, sets_of
-from tenfold.selection.floor import floored
-from tenfold.selection.race import Race
-from tenfold.selection.remarks import curve, opinions, tried
-from tenfold.selection.repeat import of_all_divisions
-from tenfold.selection.unseen import DECISION
+from tenfold.selection.choice.choice import Choice, Mix, choose
+from tenfold.selection.choice.costs import COST
+from tenfold.selection.choice.floor import floored
+from tenfold.selection.honest.audit import SIGNAL, Audit, audit
+from tenfold.selection.honest.decisions import Decisions
+from tenfold.selection.honest.estimate import Estimate, least_of, off_of, reach_of, reaches_of, sets_of
+from tenfold.selection.honest.remarks import curve, opinions, tried
+from tenfold.selection.honest.unseen import DECISION, UNIT, WEIGHT
+from tenfold.selection.race.race import Race
+from tenfold.selection.race.repeat import of_all_divisions
 from tenfold.table.reading import pl
 from tenfold.table.task import Task
-
-WEIGHT, UNIT = "weight", "unit"  # columns of held-out rows, where they do not count alike, and where some belong together
 
 
 class NothingFitted(TenfoldError):

@@ -12,15 +12,14 @@ import numpy as np
 
 from tenfold.core.data import Array
 from tenfold.core.errors import BadInput, BadParameter, DataWarning, TenfoldError, warn
-from tenfold.selection.estimate import COVERAGE, Estimate, least_of, reach_of, reaches_of
-from tenfold.selection.explaining import Effect, Reasons, effect, movers, reasons, row_of
+from tenfold.selection.explain.reasons import Effect, Reasons, effect, movers, reasons, row_of
+from tenfold.selection.honest.estimate import COVERAGE, Estimate, least_of, reach_of, reaches_of
+from tenfold.selection.honest.unseen import WEIGHT, Unseen
 from tenfold.selection.job import Found, Job, Listener
-from tenfold.selection.model import TableModel
-from tenfold.selection.outcome import WEIGHT
+from tenfold.selection.model.store import write_run
+from tenfold.selection.model.table_model import TableModel
 from tenfold.selection.settings import Settings
-from tenfold.selection.store import write_run
 from tenfold.selection.targets import are_names, columns_in, settings_of
-from tenfold.selection.unseen import Unseen
 from tenfold.table.reading import pl, read_table
 
 LOWEST, HIGHEST = 0.5, 0.99  # levels of ranges and sets

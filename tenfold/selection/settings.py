@@ -11,8 +11,8 @@ import numpy as np
 
 from tenfold.core.errors import BadFile, BadParameter
 from tenfold.score.registry import known_score, score_names
-from tenfold.selection.costs import checked_cost
-from tenfold.selection.monotone import checked_monotone
+from tenfold.selection.choice.costs import checked_cost
+from tenfold.selection.plan.monotone import checked_monotone
 from tenfold.table.columns import Asked
 from tenfold.table.task import task_name
 

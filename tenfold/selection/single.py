@@ -20,16 +20,16 @@ from tenfold.core.errors import BadInput, TenfoldWarning
 from tenfold.evaluate.split.splitters import assign_folds
 from tenfold.prepare.coder import TableCoder
 from tenfold.score.registry import find_score
-from tenfold.selection.answers import USUAL, Answers, judges_for, logs
-from tenfold.selection.costs import positive_class
-from tenfold.selection.estimate import least_of, off_of, reach_of, sets_of
-from tenfold.selection.guess import FrequencyGuess, MeanGuess
-from tenfold.selection.model import TableModel
-from tenfold.selection.paired import Contender, difference, held_out_frame
-from tenfold.selection.prepared import front
+from tenfold.selection.choice.costs import positive_class
+from tenfold.selection.honest.estimate import least_of, off_of, reach_of, sets_of
+from tenfold.selection.model.store import MARK, write_run
+from tenfold.selection.model.table_model import TableModel
+from tenfold.selection.monitor.answers import USUAL, Answers, judges_for, logs
+from tenfold.selection.monitor.paired import Contender, difference, held_out_frame
+from tenfold.selection.plan.guess import FrequencyGuess, MeanGuess
+from tenfold.selection.race.prepared import front
+from tenfold.selection.race.text_folds import Texts, counted_texts, noted, placed, with_texts
 from tenfold.selection.settings import FitSettings
-from tenfold.selection.store import MARK, write_run
-from tenfold.selection.text_folds import Texts, counted_texts, noted, placed, with_texts
 from tenfold.table.columns import check_name, comma_of, look_at_columns
 from tenfold.table.copies import duplicate_groups
 from tenfold.table.lines import refuse_repeated

@@ -59,9 +59,9 @@ def rows_for(name: str) -> Any:
 def of_table(name: str) -> Any:
     """A small fitted model of a kind that runs of `tenfold.select` are made of."""
     from tenfold.prepare.coder import TableCoder
-    from tenfold.selection.blend import BlendClassifier, BlendRegressor, Indicators
-    from tenfold.selection.model import TableModel
-    from tenfold.selection.text_score import TextScore
+    from tenfold.selection.model.blend import BlendClassifier, BlendRegressor, Indicators
+    from tenfold.selection.model.table_model import TableModel
+    from tenfold.selection.race.text_score import TextScore
 
     _, y, label = table()
     if name == "TextScore":

@@ -1,0 +1,67 @@
+"""Would more rows help: one model fitted to more and more rows, judged on the same rows that it has not seen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from tenfold.base.by_rows import map_rows
+from tenfold.base.sklearn_api import fresh
+from tenfold.core.data import Array
+from tenfold.core.errors import TenfoldError
+from tenfold.evaluate.validate.ranges import score_range
+from tenfold.score.record import Score, judged_output
+from tenfold.selection.model.table_model import TableModel
+from tenfold.table.reading import pl
+
+SHARES = (1 / 8, 1 / 4, 1 / 2, 3 / 4)  # of all rows
+LEAST_ROWS = 15
+Facts = dict[str, Any]
+
+
+def by_sizes(model: TableModel, frame: pl.DataFrame, y: Array, train: Array, test: Array, judge: Score) -> list[Facts]:
+    """The score at each size with its range, each size holding the one before; a size that lacks a class is passed over.
+
+    train: rows in any order that says nothing. The last point tells what it is ahead of the one before: the mean difference on the same
+    rows, and its standard error.
+    """
+    points, losses, classes = list[Facts](), list[Array](), np.unique(y)
+    for share in SHARES:
+        size = min(round(share * len(y)), len(train))
+        if size < LEAST_ROWS or (points and size <= points[-1]["rows"]):
+            continue
+        some = np.sort(train[:size])
+        try:
+            fitted: Any = fresh(model).fit(frame[some], y[some])
+            if model.role == "classifier" and not np.array_equal(fitted.classes_, classes):
+                continue
+            point, lost = _judged(fitted, frame[test], y[test], judge)
+        except TenfoldError:  # too few rows for a learner
+            continue
+        points.append(point | dict(rows=size))
+        losses.append(lost)
+    if len(points) > 1 and judge.row_loss is not None:
+        points[-1] |= _ahead(judge, losses[-2], losses[-1], points[-1]["score"])
+    return points
+
+
+def _judged(fitted: Any, rows: pl.DataFrame, y: Array, judge: Score) -> tuple[Facts, Array]:
+    """The score of unseen rows with its range, and the loss of each."""
+    labels = np.asarray(fitted.classes_) if fitted.role == "classifier" else None
+    output = judged_output(judge, map_rows(fitted._outputs, fitted._coded_rows(rows)).astype(np.float64), labels)
+    truth = np.asarray(y, dtype=np.float64)[:, None] if labels is None else np.searchsorted(labels, y)
+    found = score_range(judge, truth, output, classes=labels)
+    lost = np.zeros(len(y)) if judge.row_loss is None else np.asarray(judge.row_loss(truth, output), dtype=np.float64).reshape(-1)
+    return dict(score=float(found.estimate), low=float(found.low), high=float(found.high)), lost
+
+
+def _ahead(judge: Score, before: Array, after: Array, score: float) -> Facts:
+    """What the last rows bring, in the unit of the score: rows lose squares where it is a root or a share of them."""
+    unit = 1.0
+    if judge.name == "rmse" and score > 0:
+        unit = 2 * score
+    elif judge.name == "r2" and score < 1:
+        unit = float(after.mean()) / (1 - score)
+    gap = (before - after) / unit
+    return dict(gain=float(gap.mean()), error=float(gap.std(ddof=1) / np.sqrt(len(gap))))

@@ -1,0 +1,141 @@
+"""Where a model fails: groups of rows whose held-out loss is larger than that of the others, beyond chance.
+
+Each level of a category, each fifth of a number and each gap is a group. One is named if its mean loss exceeds that of the
+other rows in Welch's test, one-sided, after the control of the false discovery rate over all groups (Benjamini & Hochberg 1995).
+By one column that is named all groups are told: their losses, and how far what is said of them is from what came true.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from scipy.special import stdtr, stdtrit
+
+from tenfold.core.data import Array
+from tenfold.selection.honest.unseen import Unseen
+
+LEAST_ROWS = 15  # of a group
+LEAST_SHARE = 0.01
+MOST_LEVELS = 30  # of a category, the most frequent
+PARTS = 5  # of a number
+RATE = 0.05  # of the groups that are named, the share expected to be no worse than the others
+MOST_SLICES = 20
+LEVEL = 0.95  # of ranges
+MOST_GROUPS = 12  # of a column that is named, the largest
+
+
+def slices_of(X: Array, names: list[str], categories: list[Array | None], losses: Array) -> dict[str, Any]:
+    """Groups with larger losses, worst first; X has codes where there are categories, NaN for missing."""
+    least = max(LEAST_ROWS, int(LEAST_SHARE * len(losses)))
+    groups = [
+        (names[j], label, where)
+        for j in range(X.shape[1])
+        for label, where in groups_of(X[:, j], categories[j])
+        if least <= where.sum() <= len(losses) - LEAST_ROWS
+    ]
+    p = np.array([_chance(losses[where], losses[~where]) for _, _, where in groups])
+    worse: list[dict[str, Any]] = [
+        dict(
+            column=groups[i][0],
+            group=groups[i][1],
+            rows=int(groups[i][2].sum()),
+            loss=float(losses[groups[i][2]].mean()),
+            p=float(p[i]),
+        )
+        for i in _discovered(p, RATE)
+    ]
+    worse.sort(key=lambda one: -one["loss"])
+    return dict(groups=len(groups), least=least, mean=float(losses.mean()), worse=worse[:MOST_SLICES], found=len(worse))
+
+
+def by_column(column: Array, levels: Array | None, held: Unseen, losses: Array, positive: str | None = None) -> dict[str, Any]:
+    """The groups of one column, largest first: mean loss, what is said and what came true, each mean with its range.
+
+    Of two classes the chance of the positive one is held against how often it came true, and what is decided against the truth; of
+    several the chance of the class that is said against how often it is right. Groups of too few rows are counted, not told.
+    """
+    two = len(held.classes) == 2
+    label = held.classes.index(positive) if positive in held.classes else len(held.classes) - 1
+    if two:
+        said, true = held.outputs[:, label], (held.truth == label).astype(np.float64)
+    elif held.classes:
+        said, true = held.outputs[np.arange(len(held)), held.predicted], (held.truth == held.predicted).astype(np.float64)
+    else:
+        said, true = held.predicted, held.truth
+    groups = sorted(groups_of(column, levels), key=lambda pair: -int(pair[1].sum()))
+    large = [pair for pair in groups if pair[1].sum() >= LEAST_ROWS]
+    p = np.array([min(1.0, 2 * min(_chance(losses[w], losses[~w]), _chance(-losses[w], -losses[~w]))) for _, w in large if not w.all()])
+    other = set(_discovered(p, RATE)) if len(p) == len(large) else set()
+    found: list[dict[str, Any]] = []
+    for i, (name, where) in enumerate(large[:MOST_GROUPS]):
+        facts = dict(group=name, rows=int(where.sum()), loss=_mean(losses[where]), said=float(said[where].mean()))
+        facts |= dict(true=float(true[where].mean()), gap=_mean((said - true)[where]), differs=i in other)
+        found.append(facts | (_decided(held.truth[where] == label, held.predicted[where] == label) if two else {}))
+    few = [(name, int(where.sum())) for name, where in groups if where.sum() < LEAST_ROWS]
+    small = dict(groups=len(few), rows=sum(rows for _, rows in few), least=LEAST_ROWS)
+    told = dict(groups=found, small=small, more=max(0, len(large) - MOST_GROUPS), mean=float(losses.mean()))
+    return told | ({"class": held.classes[label]} if two else {})
+
+
+def _mean(values: Array) -> dict[str, float]:
+    """A mean with its range by Student's t."""
+    middle, reach = float(values.mean()), float(stdtrit(len(values) - 1, 0.5 + LEVEL / 2) * values.std(ddof=1) / np.sqrt(len(values)))
+    return dict(value=middle, low=middle - reach, high=middle + reach)
+
+
+def _decided(is_one: Array, said: Array) -> dict[str, float | None]:
+    """Of how many rows the class is said, how many of the class are found, and how many of the others are taken for it."""
+    shares = dict(flagged=said, found=said[is_one], alarms=said[~is_one])
+    return {name: float(some.mean()) if len(some) else None for name, some in shares.items()}
+
+
+def groups_of(column: Array, levels: Array | None) -> Iterator[tuple[str, Array]]:
+    """Groups of rows by one column, in words."""
+    missing = np.isnan(column)
+    if missing.any():
+        yield "missing", missing
+    if levels is not None:
+        codes, counts = np.unique(column[~missing].astype(np.int64), return_counts=True)
+        for code in codes[np.argsort(-counts, kind="stable")][:MOST_LEVELS]:
+            yield level_name(levels, code), column == code
+        return
+    values = column[~missing]
+    if not len(values):
+        return
+    ends = np.unique(np.quantile(values, np.arange(1, PARTS) / PARTS, method="inverted_cdf"))
+    low = -np.inf
+    for end in (*ends.tolist(), np.inf):
+        where = (column > low) & (column <= end)
+        if where.any():
+            inside = column[where]
+            yield _span(float(inside.min()), float(inside.max())), where
+        low = end
+
+
+def level_name(levels: Array, code: Any) -> str:
+    return str(levels[int(code)]) if 0 <= int(code) < len(levels) else "other"
+
+
+def _span(low: float, high: float) -> str:
+    return f"{low:.4g}" if low == high else f"{low:.4g} to {high:.4g}"
+
+
+def _chance(inside: Array, outside: Array) -> float:
+    """How likely a mean as large is by chance: Welch's test, one-sided."""
+    v, u = inside.var(ddof=1) / len(inside), outside.var(ddof=1) / len(outside)
+    gap = inside.mean() - outside.mean()
+    if not v + u > 0:
+        return 1.0 if gap <= 0 else 0.0
+    free = (v + u) ** 2 / (v**2 / (len(inside) - 1) + u**2 / (len(outside) - 1))
+    return float(stdtr(free, -gap / np.sqrt(v + u)))
+
+
+def _discovered(p: Array, rate: float) -> list[int]:
+    """The hypotheses that are rejected at this false discovery rate."""
+    if not len(p):
+        return []
+    order = np.argsort(p, kind="stable")
+    below = np.flatnonzero(p[order] <= rate * np.arange(1, len(p) + 1) / len(p))
+    return [int(i) for i in order[: below[-1] + 1]] if len(below) else []

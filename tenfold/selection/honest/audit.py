@@ -1,0 +1,141 @@
+"""The honest estimate: the whole choice is made again without some rows, and judged on those, round by round.
+
+    nested      round o leaves out fold o; the choice looks at models that have not seen it either, and what it takes, fitted to
+                all other folds, is judged on fold o
+    replayed    the same from the models of the race alone, for tables where pairs of folds cost too much: the choice does not look
+                at the fold it is judged on, though the models it compares have been fitted to it
+    in time     fold o is judged by what would have been chosen before it: from the folds before, by models of rows before those
+
+Either way every row is judged by a choice that did not see it, so the rows together estimate the score of the procedure on new rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from tenfold.core.data import Array
+from tenfold.score.record import Score
+from tenfold.selection.choice.choice import Choice, Mix, Z, choose
+from tenfold.selection.choice.decision import decided
+from tenfold.selection.choice.held_out import HeldOut
+from tenfold.selection.honest.estimate import Estimate, estimated
+from tenfold.selection.honest.growth import Growth, by_fewer, grown, growth, looked_at
+from tenfold.selection.race.race import Race
+from tenfold.selection.settings import PREFERENCES
+
+SIGNAL = 1.0  # standard errors that the gain over the guess must be above zero
+PARTS, IN_WORDS = 5, {2: "half", 3: "third"}  # of the rows of a single fold, where a race was cut short before the second
+SHUFFLES, SHUFFLED_ROWS = 20, 200_000  # of the truth of a fold, at most, and rows of all of them together
+
+
+@dataclass(frozen=True)
+class Audit:
+    """What the procedure says of rows that had no part in it, for the best model and for the simplest that is as good."""
+
+    method: str
+    rows: Array  # that were judged
+    held: HeldOut
+    outputs: dict[str, Array]  # by what is preferred: (rows, outputs)
+    choices: list[Choice]  # of each round
+    rounds: Array  # of each row
+    nested: bool
+    fewer: dict[str, list[Array]]  # the same as outputs, once or more, by models of one fold less; NaN where nothing is known
+
+    def estimates(self, judges: list[Score], prefer: str) -> dict[str, Estimate]:
+        """The scores of the procedure with their ranges, for the model of all rows."""
+        return {judge.name: grown(self.estimate(judge, self.outputs[prefer]), judge, self.growth(judge, prefer)) for judge in judges}
+
+    def growth(self, judge: Score, prefer: str) -> Growth | None:
+        """What the last rows bring, where it is known."""
+        return growth(judge, self.held, self.rows, self.outputs[prefer], self.fewer.get(prefer, []), len(self.choices))
+
+    def estimate(self, judge: Score, outputs: Array) -> Estimate:
+        return estimated(judge, self.held, outputs, self.rows, self.method)
+
+    def gain(self, guess: int, prefer: str) -> Estimate:
+        """What the procedure gains over the guess, in the score that was asked for.
+
+        Where it is a mean over rows, or rises and falls with one (RMSE with the squared error), row by row; else round by round. Then
+        the guess is not always what chance gets: one class for every row has a macro-averaged F1 of 1/3, random labels 1/2. So the
+        gain counts from the guess or from the same outputs on shuffled truth, whichever scores more.
+        """
+        held, judge, outputs = self.held, self.held.judge, self.outputs[prefer]
+        guessed = held.decided(Mix({guess: 1.0}).outputs(held, self.rows), self.rows)
+        if judge.row_loss is not None:
+            ahead = held.row_losses(guessed, self.rows) - held.row_losses(outputs, self.rows)
+            value, error = float(held.mean(ahead, self.rows)), held.error(ahead, self.rows)
+            name, how = judge.loss_label, "paired differences of held-out rows"
+        else:
+            parts = [np.flatnonzero(self.rounds == o) for o in np.unique(self.rounds)]
+            found, guesses = (
+                judge.sign * np.array([held.score(of[p], self.rows[p]) for p in parts]) for of in (outputs, guessed)
+            )
+            chance = judge.sign * np.array([self._shuffled(outputs[p], self.rows[p]) for p in parts])
+            ahead = found - (guesses if guesses.mean() >= chance.mean() else chance)
+            value, error = float(ahead.mean()), float(ahead.std(ddof=1) / np.sqrt(ahead.size))
+            name, how = judge.name, "paired differences of the rounds"
+        return Estimate(name, value, value - Z * error, value + Z * error, error, how)
+
+    def _shuffled(self, outputs: Array, rows: Array) -> float:
+        """The mean score on rows whose truth is shuffled."""
+        times, rng = max(1, min(SHUFFLES, SHUFFLED_ROWS // len(rows))), np.random.default_rng(len(rows))
+        orders = [rng.permutation(len(rows)) for _ in range(times)]
+        return float(np.mean([self.held.score(outputs, rows[order]) for order in orders]))
+
+
+def audit(race: Race, nested: bool = True) -> Audit | None:
+    """The choice made again in each round, nested where that can be and is asked for; None where there is nothing to choose from yet, or
+    too little to judge by."""
+    held, folds = race.held_out(), race.complete_folds
+    if not folds:
+        return None
+    nested, in_time = nested and len(race.complete_rounds) == race.K, race.ordered and len(folds) > 1
+    known = np.flatnonzero(np.isin(race.fold, folds))
+    part = race.fold[known] if len(folds) > 1 else _parts(held, known)
+    if part is None:
+        return None
+    rounds = np.unique(part)[1 if in_time else 0 :]
+    judged = np.flatnonzero(np.isin(part, rounds))
+    rows, said = known[judged], dict[str, Array]()
+    choices = []
+    for o in rounds:
+        inside, outside = known[part < o if in_time else part != o], known[part == o]
+        seen = [k for k in folds if (k < o if in_time else k != o)] if len(folds) > 1 else folds
+        table = looked_at(race, int(o) if nested else None, seen, outside)
+        choice = choose(race.settings, table, inside)
+        choices.append(choice)
+        for prefer in PREFERENCES:
+            mix = choice.taken(prefer)
+            outputs = decided(mix.outputs(held, outside), table.rule(mix.outputs(table, inside), inside))
+            said.setdefault(prefer, np.full((len(known), outputs.shape[1]), np.nan))[part == o] = outputs
+    found = {prefer: outputs[judged] for prefer, outputs in said.items()}
+    fewer = by_fewer(race, choices, nested) if len(choices) == race.K else {}
+    return Audit(_method(race, folds, nested, len(rounds)), rows, held, found, choices, part[judged], nested, fewer)
+
+
+def _parts(held: HeldOut, rows: Array) -> Array | None:
+    """The rows of a single fold in parts, which take the place of folds; classes are spread evenly. Where the judge needs rows of every
+    class there are no more parts than each has rows; None where that is one."""
+    luck, parts = np.random.default_rng(0).permutation(len(rows)), PARTS
+    if held.classes is None:
+        return np.asarray(luck % parts)
+    codes, found = held.y[rows], np.empty(len(rows), dtype=np.int64)
+    if held.judge.every_class:
+        parts = min(parts, int(np.bincount(codes).min()))
+    if parts < 2:
+        return None
+    found[np.lexsort((luck, codes))] = np.arange(len(rows)) % parts
+    return found
+
+
+def _method(race: Race, folds: list[int], nested: bool, rounds: int) -> str:
+    """How the estimate is made, in words."""
+    if len(folds) == 1:
+        return f"the choice repeated without each {IN_WORDS.get(rounds, f'{rounds}th')} of the rows of one fold"
+    if race.ordered:
+        return f"{len(folds) - 1} spans of time, each judged by the choice made before it"
+    if nested:
+        return f"nested cross-validation, {race.K} outer rounds of the whole choice, {race.K - 1} inner folds"
+    return f"cross-validation, the choice repeated without each of {len(folds)} folds"

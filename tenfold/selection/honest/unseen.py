@@ -1,0 +1,100 @@
+"""Predictions for rows that the finished procedure had not seen, as a run keeps them (`held_out.parquet`).
+
+A row for each: `row` (its number in the table, from 0), `fold`, `truth`, and `prediction` for numbers or one column
+`chance of LABEL` for each class; and `decision`, the class that is decided for, where that is not the most likely one; `weight` and `unit`
+where rows do not count alike, and where some belong together.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from tenfold.core.data import Array
+from tenfold.core.errors import BadInput
+from tenfold.score.record import Score, judged_output
+from tenfold.score.statistics import squared, zero_one
+from tenfold.table.reading import pl
+
+CHANCE, DECISION = "chance of ", "decision"
+WEIGHT, UNIT = "weight", "unit"  # columns, where rows do not count alike, and where some belong together
+LEAST_CHANCE = 1e-15  # a chance of 0 would cost an infinite loss
+
+
+@dataclass(frozen=True)
+class Unseen:
+    """The truth and the predictions of held-out rows."""
+
+    rows: Array
+    fold: Array
+    truth: Array  # numbers, or codes of classes
+    classes: list[str]  # none for numbers
+    outputs: Array  # (n, classes) chances, or (n, 1) predicted numbers
+    decisions: Array | None = None  # codes of classes, where they follow from costs or a threshold
+
+    @classmethod
+    def of(cls, frame: pl.DataFrame) -> Unseen:
+        """From the frame of a run. Rows without a truth or without a prediction are left out."""
+        names = [name for name in frame.columns if name.startswith(CHANCE)]
+        wanted = [name for name in ("row", "fold", "truth", *(names or ["prediction"])) if name not in frame.columns]
+        if wanted:
+            raise BadInput(f"held-out predictions have no column {wanted[0]!r}: give the frame that a run has made")
+        classes = [name.removeprefix(CHANCE) for name in names]
+        outputs = frame.select(names or ["prediction"]).cast(pl.Float64).to_numpy()
+        truth = _codes(frame["truth"], classes) if classes else frame["truth"].cast(pl.Float64).to_numpy()
+        known = np.isfinite(truth) & np.isfinite(outputs).all(axis=1)
+        decisions = _codes(frame[DECISION], classes) if classes and DECISION in frame.columns else None
+        known &= True if decisions is None else np.isfinite(decisions)
+        rows, fold = (frame[name].cast(pl.Int64).to_numpy()[known] for name in ("row", "fold"))
+        codes = None if decisions is None else decisions[known].astype(np.int64)
+        return cls(rows, fold, truth[known].astype(np.int64 if classes else np.float64), classes, outputs[known], codes)
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def among(self, numbers: Array) -> Unseen:
+        """Those whose row is one of these ascending numbers, `row` then being its place among them."""
+        place = np.searchsorted(numbers, self.rows)
+        known = np.flatnonzero(place < len(numbers))
+        known = known[numbers[place[known]] == self.rows[known]]
+        decisions = None if self.decisions is None else self.decisions[known]
+        return Unseen(place[known], self.fold[known], self.truth[known], self.classes, self.outputs[known], decisions)
+
+    @cached_property
+    def scores(self) -> Array:
+        """Outputs as scores take them: log posteriors of classes, or values."""
+        return np.log(np.maximum(self.outputs, LEAST_CHANCE)) if self.classes else self.outputs
+
+    def judged(self, judge: Score) -> Array:
+        """Outputs as a score takes them, the decisions where it judges those."""
+        if self.decisions is None:
+            return self.scores
+        return judged_output(judge, np.column_stack([self.scores, self.decisions]), np.arange(len(self.classes)))
+
+    @cached_property
+    def predicted(self) -> Array:
+        """The predicted numbers, or the codes of the classes that are decided for, the most likely ones without a rule."""
+        if self.decisions is not None:
+            return self.decisions
+        return np.argmax(self.outputs, axis=1) if self.classes else self.outputs[:, 0]
+
+    def losses(self, judge: Score) -> Array:
+        """The loss of each row: that of the judge, else the squared error or whether the class is wrong."""
+        truth = self.truth if self.classes else self.truth[:, None]
+        loss = judge.row_loss or (zero_one if self.classes else squared)
+        return np.asarray(loss(truth, self.judged(judge)), dtype=np.float64).reshape(len(self))
+
+    def score(self, judge: Score, where: Array | slice = slice(None), truth: Array | None = None) -> float:
+        """The score of some rows; `truth` instead of theirs, where given."""
+        found = (self.truth if truth is None else truth)[where]
+        labels = np.array(self.classes, dtype=object) if self.classes else None
+        return float(judge.of(found if self.classes else found[:, None], self.judged(judge)[where], np.ones(len(found)), labels))
+
+
+def _codes(truth: pl.Series, classes: list[str]) -> Array:
+    """The code of each label, NaN where there is no such class."""
+    texts = truth.cast(pl.String) if truth.dtype != pl.Boolean else truth.cast(pl.String).str.to_titlecase()
+    codes = {label: float(code) for code, label in enumerate(classes)}
+    return np.array([codes.get(text, np.nan) for text in texts.to_list()])

@@ -1,0 +1,134 @@
+"""What a saved model says of rows whose truth is known: truth and outputs as scores take them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+import numpy as np
+
+from tenfold.core.data import Array
+from tenfold.core.errors import BadInput
+from tenfold.evaluate.validate.ranges import score_range
+from tenfold.score.record import Score, judged_output
+from tenfold.score.registry import SCORES
+from tenfold.selection.choice.decision import decided, judge_of
+from tenfold.selection.model.table_model import TableModel
+from tenfold.table.cells import as_numbers, as_texts, class_texts, finite
+from tenfold.table.columns import check_name
+from tenfold.table.reading import Raw, pl, read_table
+
+LEAST = float(np.finfo(np.float64).eps)  # probability whose logarithm stands for that of zero
+USUAL = {"classifier": ("log_loss", "accuracy", "roc_auc"), "regressor": ("rmse", "mae", "r2")}
+Facts = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Answers:
+    """Truth and outputs of some rows: codes of classes and logarithms of probabilities, or one column of numbers each."""
+
+    truth: Array  # (n) codes, or (n, 1)
+    output: Array  # (n, classes), or (n, 1); one more column for the class that is decided for, where that need not be the most likely
+    classes: list[str] | None = None
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def role(self) -> str:
+        return "regressor" if self.classes is None else "classifier"
+
+    @property
+    def rows(self) -> int:
+        return len(self.truth)
+
+    def __getitem__(self, rows: Array) -> Answers:
+        return Answers(self.truth[rows], self.output[rows], self.classes, self.notes)
+
+    def can(self, judge: Score) -> bool:
+        """Whether these rows have a value of a score."""
+        if judge.role != self.role:
+            return False
+        if self.classes is None:
+            return judge.name != "r2" or float(np.ptp(self.truth)) > 0
+        two_only = len(judge.tasks) == 1 and len(self.classes) > 2
+        every = not judge.every_class or len(np.unique(self.truth)) == len(self.classes)
+        return every and not two_only
+
+    def judged(self, judge: Score) -> Array:
+        """Outputs as a score takes them."""
+        return judged_output(judge, self.output, None if self.classes is None else np.arange(len(self.classes)))
+
+    def scored(self, judge: Score, widen: float | None = None) -> Facts:
+        """The score with its 95 % range. widen: 1 for rows that no model was fitted to, None for those of folds."""
+        with np.errstate(over="ignore"):  # the range of a perfect score has no end
+            found = score_range(judge, self.truth, self.judged(judge), widen=widen)
+        return dict(metric=judge.name, value=found.estimate, low=found.low, high=found.high, method=found.method)
+
+
+def judges_for(answers: Answers, first: str | None = None, settings: Mapping[str, Any] = MappingProxyType({})) -> list[Score]:
+    """The score that a run was judged by, if it is known and these rows have it, and the usual ones of its task.
+
+    settings: of the run, by which one of two classes is the positive one.
+    """
+    asked = judge_of(first, settings, answers.classes) if first else None
+    found = [] if asked is None else [asked]
+    names = [one.name for one in found]
+    found += [SCORES[name] for name in USUAL[answers.role] if name not in names and (name != "mae" or not names)]
+    return [one for one in found if answers.can(one)]
+
+
+def logs(chances: Array) -> Array:
+    """Probabilities as class scores."""
+    return np.log(np.maximum(chances, LEAST))
+
+
+def answers_of(model: TableModel, table: Any, trained_on: str | None = None) -> Answers:
+    """What a model says of the rows of a table that have a target, with notes of what was left out.
+
+    trained_on: SHA-256 of the training table; scores of that very table flatter, and it is noted.
+    """
+    raw = read_table(table)
+    target = model.target_
+    check_name(target, raw.frame.columns, f" in {raw.name}: it is what the predictions are held against")
+    frame, notes = _with_target(raw, model)
+    if trained_on is not None and raw.digest == trained_on:
+        notes.append("this is the table that the model was fitted to: the scores below flatter it, give rows that it has not seen")
+    if model.role != "classifier":
+        return Answers(model._truth(frame[target])[:, None], model.predict(frame)[:, None], None, notes)
+    labels = [str(one) for one in model.classes_]
+    truth = [_label(one, labels) for one in model._truth(frame[target]).tolist()]
+    known = np.array([one in labels for one in truth])
+    if not known.all():
+        strange = truth[int(np.argmin(known))]
+        count = f"{(~known).sum():,} row{'s' if (~known).sum() > 1 else ''}"
+        if not known.any():
+            known_ones = ", ".join(labels[:8])
+            raise BadInput(f"no value of {target!r} in {raw.name} is a class of the model: {strange[:40]!r} is none of {known_ones}")
+        notes.append(f"{count} of classes that the model has never seen (such as {strange[:40]!r}) left out: it cannot be right there")
+    codes = np.array([labels.index(one) for one, here in zip(truth, known, strict=True) if here])
+    chances = model.predict_proba(frame if known.all() else frame.filter(pl.Series(known)))
+    return Answers(codes, decided(logs(chances), model.rule), labels, notes)
+
+
+def _with_target(raw: Raw, model: TableModel) -> tuple[pl.DataFrame, list[str]]:
+    """The rows that have a target."""
+    column = raw.frame[model.target_]
+    if model.role == "classifier":
+        there = class_texts(as_texts(column), [str(one) for one in model.classes_]).is_not_null()
+    elif column.dtype == pl.String:
+        read = as_numbers(as_texts(column))
+        there = pl.Series([False] * len(column)) if read is None else read.values.is_not_null()
+    else:
+        there = finite(column)[0].is_not_null()
+    gone = int((~there).sum())
+    if gone == len(there):
+        raise BadInput(f"the target column {model.target_!r} of {raw.name} holds nothing to hold the predictions against")
+    note = [f"{gone:,} row{'s' if gone > 1 else ''} without a value of {model.target_!r} left out"] if gone else []
+    return (raw.frame.filter(there) if gone else raw.frame), note
+
+
+def _label(value: Any, labels: list[str]) -> str:
+    """A class as it is written: 1.0 is 1 where that is a class."""
+    text = str(value)
+    return text.removesuffix(".0") if text not in labels and text.removesuffix(".0") in labels else text
