@@ -31,7 +31,7 @@ from tenfold.report.warned import warned
 from tenfold.selection.honest.audit import SIGNAL
 from tenfold.selection.honest.estimate import reach_of, reaches_of
 from tenfold.selection.honest.unseen import Unseen
-from tenfold.selection.settings import FitSettings, Settings
+from tenfold.selection.settings import OF_ONE, Settings
 from tenfold.table.leaks import ALMOST_PERFECT
 
 
@@ -65,7 +65,7 @@ def test_the_command_is_whole() -> None:
     several = {name: known.pop(name) for name in ("drop", "keep", "category", "monotone")}
     numbers = {name: float(known[name][0]) for name in ("time",)} | {name: int(known[name][0]) for name in ("folds", "seed", "rows")}
     assert Settings(**({name: one[0] for name, one in known.items()} | several | numbers)) == ASKED
-    everything = {name for kind in (FitSettings, Settings) for name in OPTIONS[kind]}
+    everything = set(OPTIONS)
     usual = {field.name for field in fields(Settings) if getattr(ASKED, field.name) == field.default} - {"seed", "effort"}
     assert everything - set(known) - set(several) == usual and {"time_column", "cost"} <= usual  # asked for below
     record["asked"] = replace(ASKED, groups=None, time_column="day", metric=None, cost="FP:1,FN:20", monotone=None).facts()
@@ -241,7 +241,7 @@ def test_the_command_of_a_fit_has_its_own_options_alone() -> None:
     record["settings"] |= dict(positive="c1", effort="quick")  # what is told of the run, and was not asked for
     _, options = parsed(command(Facts(record)))
     assert options["--set"] == ["kernel=poly", "C=2.5", "class_weight={'a b': 1.0}", "tol=None"] and options["--model"] == ["SVC"]
-    assert set(options) <= {"--target", "--model", "--set", *(f"--{name}" for name in OPTIONS[FitSettings])}
+    assert set(options) <= {"--target", "--model", "--set", *(f"--{name}" for name in OF_ONE)}
 
 
 def test_a_run_that_was_stopped_still_says_so() -> None:

@@ -19,10 +19,11 @@ from tenfold.app.estimate import Estimated
 from tenfold.core.errors import BadFile, BadInput
 from tenfold.evaluate import calibration_error
 from tenfold.selection.honest.estimate import conformal, in_sets, least_of, off_of, sets_of
+from tenfold.selection.job import Job
 from tenfold.selection.model.predictions import predictions
 from tenfold.selection.model.store import open_run
-from tenfold.selection.settings import FitSettings
-from tenfold.selection.single import Fitted, fit_one
+from tenfold.selection.run import Run, run_of
+from tenfold.selection.settings import Settings
 
 WORLDS = {world.name: world for world in [*REPORTED, *FITTED]}
 
@@ -93,10 +94,11 @@ def test_a_set_has_the_most_likely_class_and_what_is_likely_enough() -> None:
 # --- new rows ---------------------------------------------------------------------------------------------------------
 
 
-def fitted(world: str, rows: int, seed: int) -> tuple[Fitted, np.ndarray, np.ndarray]:
+def fitted(world: str, rows: int, seed: int) -> tuple[Run, np.ndarray, np.ndarray]:
     """A logistic regression of a table, what it says of new rows, and the codes of their classes."""
     found = table(WORLDS[world], rows, seed, 5000)
-    one = fit_one(rows_of(found.X, found.y), "y", lambda role: tenfold.LogisticRegression(), FitSettings(folds=5))
+    job = Job(lambda event, **facts: None, False, Settings(folds=5), named=lambda role: tenfold.LogisticRegression())
+    one = run_of(job.run(rows_of(found.X, found.y), "y"))
     return one, one.model.predict_proba(rows_of(found.new_X, found.new_y)), found.new_y
 
 

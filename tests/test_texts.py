@@ -20,11 +20,12 @@ from tenfold.core.errors import BadInput, BadParameter
 from tenfold.prepare.coder import TableCoder
 from tenfold.prepare.indicators import folded, unfolded
 from tenfold.prepare.tokens import cleaned, counts_of, is_prose, learned_counts, weighed, words
+from tenfold.selection.job import Job
 from tenfold.selection.monitor.drift import drift
 from tenfold.selection.race.text_folds import Counted, Texts, _bayes, _lines, _logistic
 from tenfold.selection.race.text_score import TextScore
-from tenfold.selection.settings import FitSettings
-from tenfold.selection.single import fit_one
+from tenfold.selection.run import Run, run_of
+from tenfold.selection.settings import Settings
 
 NEUTRAL = ["the", "a", "of", "table", "went", "house", "green", "walks", "today", "river", "stone", "between", "light", "paper"]
 SAD, GLAD = ["broken", "refund", "terrible", "late"], ["lovely", "perfect", "great", "thanks"]
@@ -252,13 +253,18 @@ def test_scores_without_words() -> None:
     assert score.names_.tolist() == ["r: 1", "r: 2"] and np.isfinite(score.scores(pl.Series(["", "a b c"]))).all()
 
 
+def named(rows: pl.DataFrame, learner: Any) -> Run:
+    job = Job(lambda event, **facts: None, False, Settings(folds=3), named=lambda role: learner)
+    return run_of(job.run(rows, "answer"))
+
+
 def test_one_learner_of_a_table_with_texts(tmp_path: Path) -> None:
     rows = table(200).drop("level", "total")
-    found = fit_one(rows, "answer", lambda role: tenfold.LogisticRegression(), FitSettings(folds=3))
-    assert found.beats_guess and found.model.columns == ["a", "b", "c", "remark"]
-    assert found.estimates[0]["value"] < 0.55
-    trees = fit_one(rows, "answer", lambda role: tenfold.HistGradientBoostingClassifier(max_iter=20), FitSettings(folds=3))
-    assert trees.beats_guess and trees.model.predict(rows.tail(3)).tolist() == trees.model.predict(rows)[-3:].tolist()
+    found = named(rows, tenfold.LogisticRegression())
+    assert found.signal and found.model.columns == ["a", "b", "c", "remark"]
+    assert found.estimate is not None and found.estimate.value < 0.55
+    trees = named(rows, tenfold.HistGradientBoostingClassifier(max_iter=20))
+    assert trees.signal and trees.model.predict(rows.tail(3)).tolist() == trees.model.predict(rows)[-3:].tolist()
 
 
 def test_texts_that_became_longer_are_drift(run: tuple[Any, pl.DataFrame, str]) -> None:

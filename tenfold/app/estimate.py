@@ -35,18 +35,12 @@ class Estimated:
     growth: Facts | None = None  # where models of all rows are expected to be better than those of folds
     sets: Facts | None = None  # of classes: what the sets of held-out rows are like,
     chances: Facts | None = None  # and by how much chances are off
+    is_guess: bool = False  # that is saved, as there is no signal
 
     def lines(self) -> list[str]:
         if self.search is None or self.gain is None:
             return ["", "HONEST ESTIMATE  none: stopped before a fold was complete"]
-        what = "the whole search" if self.signal is not False else "the guess"
-        lines = ["", f"HONEST ESTIMATE of {what}, on new rows like these", *map(self._score, self.estimates)]
-        if self.reach is not None:
-            by_level = (
-                f" ({figure(min(self.reaches))} to {figure(max(self.reaches))}, by its size)" if self.reaches else ""
-            )
-            lines.append(f"  In 90% of new rows the truth is within {figure(self.reach)} of the prediction{by_level}.")
-        lines += self._sets() + self._chances()
+        lines = self.scores("the guess" if self.is_guess else "the whole search")
         if self.signal is None:
             guessing = short(self.guess_labels[self.metric])
             return [*lines, f"  By {self.method}: stopped before it was clear that this beats {guessing}."]
@@ -54,11 +48,30 @@ class Estimated:
             return [*lines, f"  {self._rounds()}", *self._growth(), f"  {self._board(self.search['value'])}"]
         return [*lines, "", *self._verdict(self.search, self.gain)]
 
+    def of_one(self) -> list[str]:
+        """The same of a learner that was named, where nothing was chosen."""
+        if self.search is None or self.gain is None:
+            return self.lines()
+        lines = [*self.scores("this learner"), f"  By {self.method}.", *self._growth()]
+        if self.signal:
+            return lines
+        worse = "is worse than" if self.signal is False else "cannot be told from"
+        verdict = f"VERDICT  On these rows this learner {worse} guessing."
+        return [*lines, "", f"{verdict} Worth trying: tenfold select, more rows, other columns."]
+
+    def scores(self, what: str) -> list[str]:
+        """The scores of something on new rows, and how sure single predictions are."""
+        lines = ["", f"HONEST ESTIMATE of {what}, on new rows like these", *map(self._score, self.estimates)]
+        if self.reach is not None:
+            by_level = f" ({figure(min(self.reaches))} to {figure(max(self.reaches))}, by its size)" if self.reaches else ""
+            lines.append(f"  In 90% of new rows the truth is within {figure(self.reach)} of the prediction{by_level}.")
+        return lines + self._sets() + self._chances()
+
     def _score(self, one: Facts) -> str:
         name = one["metric"]
         value, low, high = (figure(one[key], name) for key in ("value", "low", "high"))
         extent = f"95% range {low} to {high}"
-        beside = f"{self.guess_labels[name]} gets {figure(self.guess[name], name)}" if self.signal is not False else ""
+        beside = "" if self.is_guess else f"{self.guess_labels[name]} gets {figure(self.guess[name], name)}"
         width = max(10, *(len(metric_name(each["metric"])) for each in self.estimates))
         return f"  {metric_name(name):<{width}} {value:>10}   {extent:<30}   {beside}".rstrip()
 
@@ -77,7 +90,7 @@ class Estimated:
 
     def _chances(self) -> list[str]:
         """Whether chances come true as often as they say; few rows seem to show an error where there is none."""
-        if self.chances is None or self.signal is False:
+        if self.chances is None or self.is_guess:
             return []
         off, luck = (100 * self.chances[name] for name in ("off", "luck"))
         if off <= luck:

@@ -14,7 +14,7 @@ import typer
 
 from tenfold.core.errors import TenfoldError
 from tenfold.score.registry import score_names
-from tenfold.selection.settings import MOST_FOLDS, FitSettings, Settings
+from tenfold.selection.settings import LEAST_FOLDS, MOST_FOLDS, Settings
 from tenfold.table.chunks import is_large
 from tenfold.table.reading import read_table
 
@@ -104,10 +104,6 @@ Monotone = Annotated[
 ]
 
 
-def _folds(usual: str, kind: type[FitSettings]) -> Any:
-    return Annotated[int | None, typer.Option(metavar="N", help=f"folds, {kind.LEAST_FOLDS} to {MOST_FOLDS}; if not given, {usual}")]
-
-
 def _column(what: str) -> Any:
     return Annotated[Columns, typer.Option(metavar="COLUMN", help=f"{what}; may be given again", autocompletion=columns_of)]
 
@@ -116,46 +112,41 @@ def _role(what: str) -> Any:
     return Annotated[str | None, typer.Option(metavar="COLUMN", help=what, autocompletion=columns_of)]
 
 
-OPTIONS: dict[type, dict[str, Any]] = {  # by the name of the setting, in the order of the help
-    FitSettings: dict(
-        seed=Seed,
-        folds=_folds("10 up to 2,000 rows, else 5", FitSettings),
-        metric=Metric,
-        task=TaskName,
-        drop=_column("leave this column out"),
-        keep=_column("use this column all the same"),
-        category=_column("the numbers of this column are names of categories"),
-    ),
-    Settings: dict(
-        folds=_folds("10 up to 200 rows, 8 up to 500, else 5", Settings),
-        effort=Effort,
-        time=Limit,
-        prefer=Prefer,
-        honest=Honest,
-        groups=_role("rows of one value stay together: new rows will have other values (patients, shops)"),
-        weights=_role("how much each row counts, in fits and in scores"),
-        rows=Rows,
-        monotone=Monotone,
-        time_column=_role("dates or numbers: judge every span of time by what was known before it, as for the future"),
-        cost=Cost,
-        positive=Positive,
-    ),
-}
+OPTIONS: dict[str, Any] = dict(  # by the name of the setting, in the order of the help
+    seed=Seed,
+    folds=Annotated[int | None, typer.Option(metavar="N", help=f"folds, {LEAST_FOLDS} to {MOST_FOLDS}; if not given, by the rows")],
+    metric=Metric,
+    task=TaskName,
+    drop=_column("leave this column out"),
+    keep=_column("use this column all the same"),
+    category=_column("the numbers of this column are names of categories"),
+    effort=Effort,
+    time=Limit,
+    prefer=Prefer,
+    honest=Honest,
+    groups=_role("rows of one value stay together: new rows will have other values (patients, shops)"),
+    weights=_role("how much each row counts, in fits and in scores"),
+    rows=Rows,
+    monotone=Monotone,
+    time_column=_role("dates or numbers: judge every span of time by what was known before it, as for the future"),
+    cost=Cost,
+    positive=Positive,
+)
 
 
-def with_settings(kind: type[FitSettings], *only: str, **instead: Any) -> Callable[[Callable[..., int]], Callable[..., int]]:
+def with_settings(*only: str, **instead: Any) -> Callable[[Callable[..., int]], Callable[..., int]]:
     """A command that takes an option for each setting, or only for some; it gets `settings`, checked before any work is done.
 
     instead: other values where an option is not given.
     """
-    known = {name: one for base in reversed(kind.__mro__) for name, one in OPTIONS.get(base, {}).items() if not only or name in only}
-    usual = {field.name: None if field.default == () else field.default for field in fields(kind)} | instead
+    known = {name: one for name, one in OPTIONS.items() if not only or name in only}
+    usual = {field.name: None if field.default == () else field.default for field in fields(Settings)} | instead
 
     def decorate(command: Callable[..., int]) -> Callable[..., int]:
         @functools.wraps(command)
         def with_options(**given: Any) -> int:
             asked = {name: given.pop(name) for name in known}
-            return command(**given, settings=kind(**{name: value for name, value in asked.items() if value is not None}))
+            return command(**given, settings=Settings(**{name: value for name, value in asked.items() if value is not None}))
 
         own = [one for one in inspect.signature(command, eval_str=True).parameters.values() if one.name != "settings"]
         named = inspect.Parameter.KEYWORD_ONLY

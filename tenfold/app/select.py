@@ -23,7 +23,7 @@ from tenfold.table.reading import first_line, place_of, read_table
 MOST_NAMES = 20
 
 
-@with_settings(Settings)
+@with_settings()
 def select_command(
     file: Table,
     settings: Settings,
@@ -55,7 +55,7 @@ def select_command(
     return _select_each(requests, show, resume)
 
 
-@with_settings(Settings, "seed", "folds", "effort", effort="quick")
+@with_settings("seed", "folds", "effort", effort="quick")
 def demo_command(
     settings: Settings, out: Out = None, quiet: QuietFlag = False, as_json: JsonFlag = False, replace: Replace = False
 ) -> int:

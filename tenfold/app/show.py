@@ -59,8 +59,13 @@ class Text(Silent):
         if event == "progress":
             return self.progress.show(**facts)
         self.progress.close()
-        for line in getattr(self, f"_{event}")(**facts):
+        for line in self.lines(event, facts):
             self.say("\n".join(wrapped(line, self.width)))
+
+    def lines(self, event: str, facts: Facts) -> list[str]:
+        """An event in words."""
+        found: list[str] = getattr(self, f"_{event}")(**facts)
+        return found
 
     def say(self, text: str) -> None:
         """Lines of the transcript."""
@@ -131,7 +136,16 @@ class Text(Silent):
         return lines
 
     def _plan(
-        self, families: int, settings: int, folds: int, width: int, fits: int, uncoded: int, nested: bool, screened: int | None
+        self,
+        families: int,
+        models: list[str],
+        settings: int,
+        folds: int,
+        width: int,
+        fits: int,
+        uncoded: int,
+        nested: bool,
+        screened: int | None,
     ) -> list[str]:
         how = "nested audit" if nested else "audit by folds"
         heat = [f"         a first heat on {screened:,} rows decides who runs on all"] if screened else []
@@ -251,7 +265,8 @@ class Quiet(Text):
                 name = one["metric"]
                 value, low, high = (figure(one[key], name) for key in ("value", "low", "high"))
                 worth = f"{metric_name(name)} {value} ({low} to {high})"
-            verdict = "no usable signal: " if self.estimate["signal"] is False else ""
+            worse = "no usable signal: " if self.chosen["is_guess"] else "worse than guessing: "
+            verdict = worse if self.estimate["signal"] is False else ""
             line = f"{verdict}{self.chosen['model']}   {worth}   saved {facts['folder']}/"
             self.say(clean(line))
 

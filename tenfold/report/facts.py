@@ -107,7 +107,8 @@ class Facts:
 
     @property
     def leader(self) -> dict[str, Any]:
-        return next((row for row in self.board if row.get("against") == "best"), {})
+        """The first place of the board; nothing where none was sought."""
+        return {} if self.is_fit else next((row for row in self.board if row.get("against") == "best"), {})
 
     @property
     def is_guess(self) -> bool:

@@ -19,7 +19,7 @@ EQUAL = 0.01  # of the gap between the guess and the best: less is no difference
 def race(facts: Facts) -> Section | None:
     """The board with ranges, running means, and scores against time."""
     board = [row for row in facts.board if number(row.get("score")) is not None]
-    if not board:
+    if not board or facts.is_fit:
         return None
     reach = [(number(row["score"]) or 0.0, 2 * (number(row.get("error")) or 0.0)) for row in board]
     low, high = scale_of(facts, [value for value, _ in reach])
@@ -88,7 +88,7 @@ def _seconds(value: float | None) -> str:
 def different(facts: Facts) -> Section | None:
     """Pairs of models: how likely one is better."""
     table = trust.fold_table(facts.record)
-    if table is None or table[1].shape[1] < 3:
+    if table is None or table[1].shape[1] < 3 or facts.is_fit:
         return None
     names, scores = table
     order = np.argsort((-1 if facts.greater else 1) * scores.mean(axis=1), kind="stable")[:MOST_COMPARED]

@@ -26,7 +26,7 @@ def reproduce(facts: Facts) -> Section:
     pairs = [
         ("seed", str(facts.settings.get("seed", ""))),
         ("folds", str(facts.settings.get("folds") or "")),
-        ("effort", shown(facts.settings.get("effort") or "", 20)),
+        ("effort", "" if facts.is_fit else shown(facts.settings.get("effort") or "", 20)),
         (
             "versions",
             ", ".join(
@@ -47,7 +47,7 @@ def reproduce(facts: Facts) -> Section:
         blocks.append(Text(f"The run was cut short, and the command alone would go on to the end. {AGAIN}"))
     blocks.append(Pairs([(name, text) for name, text in pairs if text]))
     tried = [as_dict(one) for one in as_list(facts.record.get("tried"))] or facts.board
-    if tried:
+    if tried and not facts.is_fit:
         rows = [
             [
                 shown(_label(one), 80),

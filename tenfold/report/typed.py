@@ -10,7 +10,7 @@ from typing import Any
 
 from tenfold.report.facts import Facts, as_dict, as_list
 from tenfold.selection.choice.costs import COST, written_cost
-from tenfold.selection.settings import FitSettings, Settings
+from tenfold.selection.settings import OF_ONE, Settings
 
 SHOWN = ("seed", "effort")  # settings that are written also where they are the usual ones
 LONGEST_PASTED = 1000  # characters of a name beside a table
@@ -53,7 +53,7 @@ def asked(facts: Facts) -> dict[str, Any]:
     given = as_dict(facts.record.get("asked")) or {
         name: value for name, value in facts.settings.items() if (name, value) != ("metric", COST)
     }
-    usual = {field.name: field.default for field in fields(FitSettings if facts.is_fit else Settings)}
+    usual = {field.name: field.default for field in fields(Settings) if not facts.is_fit or field.name in OF_ONE}
     found = {}
     for name, default in usual.items():
         value = given.get(name)

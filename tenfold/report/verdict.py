@@ -107,13 +107,9 @@ def trusted(facts: Facts) -> Section | None:
     if number(gain.get("value")) is not None:
         low, high = number(gain.get("low")), number(gain.get("high"))
         span = f" (95% range {figure(low)} to {figure(high)})" if low is not None and high is not None else ""
-        blocks.append(
-            Text(
-                f"Against the guess the search gains {figure(gain['value'])} in "
-                f"{shown(gain.get('metric', facts.metric_name()), 40)}{span}. It is called a signal where this is more than "
-                f"{_errors(number(gain.get('error')))} above nothing.",
-            ),
-        )
+        value = f"{figure(gain['value'])} in {shown(gain.get('metric', facts.metric_name()), 40)}{span}"
+        called = f" It is called a signal where this is more than {_errors(number(gain.get('error')))} above nothing."
+        blocks.append(Text(f"Against the guess {'it' if facts.is_fit else 'the search'} gains {value}.{'' if facts.is_fit else called}"))
     figures = _steps(facts, board) + _folds(facts) + _null(facts)
     if figures:
         blocks.append(Figures(figures))

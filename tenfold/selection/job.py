@@ -77,9 +77,11 @@ class Job:
         settings: Settings,
         checkpoint: Checkpoint | None = None,
         again: Again | None = None,
+        named: Callable[[str], Any] | None = None,
     ) -> None:
-        """checkpoint: where the race is kept, and may go on from. again: do the work of an earlier run, and heed no clock."""
-        self.emit, self.finish_early, self.settings = emit, finish_early, settings
+        """checkpoint: where the race is kept, and may go on from. again: do the work of an earlier run, and heed no clock. named: the one
+        learner that is asked for, by the role "classifier" or "regressor"; then nothing is chosen."""
+        self.emit, self.finish_early, self.settings, self.named = emit, finish_early, settings, named
         self.checkpoint, self.again = checkpoint, again
         self.units = None if again is None or again.heat else again.units
         self.began, self.interrupted, self.cut = time.perf_counter(), False, False
@@ -93,8 +95,7 @@ class Job:
         if self.checkpoint is not None:
             self.checkpoint.is_of(raw.name, raw.digest)
         looked = look(raw, target, asked, self.emit, trusting)
-        shape, in_time = looked.shape(asked.monotone), looked.times is not None
-        plan = Plan.of(asked.effort, asked.folds, asked.time, shape, in_time, asked.honest)
+        plan = self._plan(looked)
         if asked.monotone is not None:
             self.emit("monotone", columns=asked.monotone, families=[family.title for family in plan.families[1:]])
         division = self._folds(looked, plan.folds)
@@ -108,6 +109,12 @@ class Job:
         self.interrupted = True  # after the race: it is kept, and what is fitted soonest is saved
         self._stopped(race)
         return self._finish(looked, race)
+
+    def _plan(self, looked: Looked) -> Plan:
+        asked, shape = self.settings, looked.shape(self.settings.monotone)
+        if self.named is not None:
+            return Plan.of_one(self.named(shape.role), shape, asked.folds)
+        return Plan.of(asked.effort, asked.folds, asked.time, shape, looked.times is not None, asked.honest)
 
     def _folds(self, looked: Looked, folds: int) -> Division:
         task, groups = looked.task, looked.groups
@@ -144,6 +151,7 @@ class Job:
         self.emit(
             "plan",
             families=len(families) - 1,
+            models=[family.title for family in families[1:]],
             settings=len(race.settings) - 1,
             folds=race.K,
             width=X.shape[1],
@@ -277,6 +285,7 @@ class Job:
             sketch(looked.used, looked.columns),
             dict(
                 made_by=MARK,
+                **({} if self.named is None else dict(command="fit")),
                 tenfold=tenfold.__version__,
                 python=platform.python_version(),
                 numpy=np.__version__,

@@ -42,7 +42,7 @@ class Outcome:
     choice: Choice
     audit: Audit | None
     gain: Estimate | None  # over the guess
-    signal: bool | None  # None: stopped too early to know
+    signal: bool | None  # None: stopped too early to know; of a learner that was named, neither better nor worse than the guess
     guess: int
     taken: Mix
     decisions: Decisions
@@ -50,11 +50,19 @@ class Outcome:
     def preferring(self, prefer: str) -> Outcome:
         """What the same race comes to where something else is preferred."""
         gain = None if self.audit is None else self.audit.gain(self.guess, prefer)
+        if self.named:
+            signal = None if gain is None or gain.low <= 0 <= gain.high else gain.value > 0
+            return replace(self, prefer=prefer, gain=gain, signal=signal, taken=self.choice.taken(prefer))
         signal = None if gain is None else gain.value > SIGNAL * gain.error
         if signal is False and len(self.race.complete_folds) < self.race.K:
             signal = None  # a few folds can show that there is a signal, not that there is none
         taken = Mix({self.guess: 1.0}) if signal is False or self.audit is None else self.choice.taken(prefer)
         return replace(self, prefer=prefer, gain=gain, signal=signal, taken=taken)
+
+    @property
+    def named(self) -> bool:
+        """Whether a learner was asked for by its name, and nothing is chosen."""
+        return any(family.named for family in self.race.families)
 
     def hurried(self, seconds: float) -> Outcome:
         """The same, but for what can be fitted in so many seconds by what fits have taken so far: the best single model rather than an
@@ -235,12 +243,14 @@ class Outcome:
         if found is None:
             empty: dict[str, Any] = dict(estimates=[], guess={}, guess_labels={}, rounds=0)
             unknown = dict.fromkeys(("signal", "board", "search", "growth", "gain", "reach", "reaches", "sets", "chances"))
-            return empty | unknown | dict(metric=self.judge.name, rows=len(self.task.y), settings=len(race.settings) - 1)
+            known = dict(metric=self.judge.name, is_guess=self.is_guess, rows=len(self.task.y), settings=len(race.settings) - 1)
+            return empty | unknown | known
         rivals = [self.name(choice.taken(self.prefer)) for choice in found.choices]
         return dict(
             estimates=[asdict(one) for one in self.estimates.values()],
             metric=self.judge.name,
             signal=self.signal,
+            is_guess=self.is_guess,
             board=self.choice.places[0].score if self.choice.places else None,
             guess=self.guesses,
             guess_labels={name: guess_label(self.task, name, self.race.weight) for name in names} | self._constants(),
@@ -329,6 +339,10 @@ def decide(race: Race, task: Task, judge: Score, prefer: str = "best", decisions
     held, rows = of_all_divisions(race)
     usable = held.usable(rows)
     if not np.delete(usable, guess).any() and race.failures:  # and not stopped before any of them ran
+        one = race.families[-1]
+        if one.named:
+            reason = race.failures[one.title].removeprefix(f"{type(one.learner).__name__}: ")
+            raise NothingFitted(f"{one.title} could not be fitted: {reason}")
         reasons = "; ".join(f"{title}: {reason}" for title, reason in race.failures.items())
         raise NothingFitted(f"no learner could be fitted ({reasons})")
     choice = choose(race.settings, race.open_to(held, folds), rows)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, fields
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -13,18 +13,20 @@ from tenfold.core.errors import BadFile, BadParameter
 from tenfold.score.registry import known_score, score_names
 from tenfold.selection.choice.costs import checked_cost
 from tenfold.selection.plan.monotone import checked_monotone
-from tenfold.table.columns import Asked
 from tenfold.table.task import task_name
 
 EFFORTS = ("quick", "normal", "thorough")
 PREFERENCES = ("best", "simple", "fast")
 HONEST = ("auto", "nested", "folds")
-MOST_FOLDS = 50
+LEAST_FOLDS, MOST_FOLDS = 3, 50
+OF_ONE = (  # settings that also say something where one learner is named: all but what and how much is tried, and how it is chosen
+    "seed", "folds", "metric", "task", "drop", "keep", "category", "groups", "weights", "rows", "time_column", "cost", "positive",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
-class FitSettings:
-    """What can be asked for where a learner is fitted to a table, with one sentence where it cannot be done."""
+class Settings:
+    """What can be asked of a run, with one sentence where it cannot be done."""
 
     task: str | None = None
     metric: str | None = None
@@ -33,26 +35,63 @@ class FitSettings:
     drop: Sequence[str] = ()
     keep: Sequence[str] = ()
     category: Sequence[str] = ()
-
-    LEAST_FOLDS: ClassVar[int] = 2
+    groups: str | None = None
+    weights: str | None = None
+    time_column: str | None = None
+    cost: Any = None
+    positive: str | None = None
+    rows: int | None = None
+    effort: str = "normal"
+    time: float | None = None
+    prefer: str = "best"
+    honest: str = "auto"
+    monotone: Any = None
 
     def __post_init__(self) -> None:
         self._put(task=task_name(self.task))
         if not _is_whole(self.seed) or self.seed < 0:
             raise BadParameter(f"seed={self.seed!r}: must be a whole number of at least 0")
-        if self.folds is not None and not (_is_whole(self.folds) and self.LEAST_FOLDS <= self.folds <= MOST_FOLDS):
-            raise BadParameter(f"folds={self.folds!r}: must be {self.LEAST_FOLDS} to {MOST_FOLDS}{self._why_folds()}")
-        if isinstance(self.metric, str) and known_score(self.metric) is None:
+        if self.folds is not None and not (_is_whole(self.folds) and LEAST_FOLDS <= self.folds <= MOST_FOLDS):
+            raise BadParameter(f"folds={self.folds!r}: must be {LEAST_FOLDS} to {MOST_FOLDS}{self._why_folds()}")
+        self._put(seed=int(self.seed), folds=None if self.folds is None else int(self.folds))
+        self._put(**{name: _names(name, getattr(self, name)) for name in ("drop", "keep", "category")})
+        for name, known in (("effort", EFFORTS), ("prefer", PREFERENCES), ("honest", HONEST)):
+            if getattr(self, name) not in known:
+                raise BadParameter(f"{name}={getattr(self, name)!r}: must be {', '.join(map(repr, known[:-1]))} or {known[-1]!r}")
+        if self.time is not None:
+            if isinstance(self.time, bool) or not isinstance(self.time, (int, float)) or not 0 < self.time < float("inf"):
+                raise BadParameter(f"time={self.time!r}: must be a number of seconds above 0")
+            self._put(time=float(self.time))
+        self._put(monotone=checked_monotone(self.monotone))
+        self._check_judging()
+        if self.rows is not None and not (_is_whole(self.rows) and self.rows > 0):
+            raise BadParameter(f"rows={self.rows!r}: must be a whole number above 0")
+        for name, column in self.roles.items():
+            if not isinstance(column, str):
+                raise BadParameter(f"{name}={column!r}: must be the name of a column")
+        if self.groups is not None and self.time_column is not None:
+            raise BadParameter(f"groups={self.groups!r}: folds are made by groups or by time ({self.time_column!r}), give one of them")
+
+    def _check_judging(self) -> None:
+        """The score, and what errors cost."""
+        score = known_score(self.metric) if isinstance(self.metric, str) else None
+        if isinstance(self.metric, str) and score is None:
             names = [*score_names("classifier"), *score_names("regressor")]
             near = difflib.get_close_matches(self.metric.lower(), names, n=1)
             meant = f"did you mean {near[0]}?" if near else f"choose one of {', '.join(names)}"
             raise BadParameter(f"metric={self.metric!r} is not known: {meant}")
-        self._put(seed=int(self.seed), folds=None if self.folds is None else int(self.folds))
-        self._put(**{name: _names(name, getattr(self, name)) for name in ("drop", "keep", "category")})
+        self._put(cost=checked_cost(self.cost), positive=None if self.positive is None else str(self.positive))
+        if self.cost is not None and score is not None and score.by_class:
+            raise BadParameter(
+                f"cost and metric={self.metric!r}: both say which class is decided for; give one of them, or costs with a metric of "
+                "probabilities such as log_loss or auc"
+            )
 
     def _why_folds(self) -> str:
         """Why there are at least and at most so many folds, for a message."""
-        return ""
+        K: Any = self.folds
+        many = _is_whole(K) and K > MOST_FOLDS
+        return ": every pair of folds is left out once" + (f", and {K} folds would make {K * (K + 1) // 2:,} training sets" if many else "")
 
     def _put(self, **values: Any) -> None:
         """Set what was asked for in the form in which it is kept."""
@@ -60,9 +99,10 @@ class FitSettings:
             object.__setattr__(self, name, value)
 
     @property
-    def columns(self) -> Asked:
-        """What is said of columns."""
-        return Asked(self.keep, self.drop, self.category)
+    def roles(self) -> dict[str, str]:
+        """The columns that say something of rows, by the name of the setting."""
+        known = dict(weights=self.weights, groups=self.groups, time_column=self.time_column)
+        return {name: column for name, column in known.items() if column is not None}
 
     def facts(self) -> dict[str, Any]:
         """As plain values, for a file."""
@@ -75,61 +115,6 @@ class FitSettings:
         if strange:
             raise BadFile(f"the run has a setting {strange[0]!r} that this version does not know: start again with tenfold select")
         return cls(**facts)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Settings(FitSettings):
-    """What can be asked of `select`."""
-
-    effort: str = "normal"
-    time: float | None = None
-    prefer: str = "best"
-    honest: str = "auto"
-    groups: str | None = None
-    weights: str | None = None
-    time_column: str | None = None
-    cost: Any = None
-    positive: str | None = None
-    rows: int | None = None
-    monotone: Any = None
-
-    LEAST_FOLDS: ClassVar[int] = 3
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for name, known in (("effort", EFFORTS), ("prefer", PREFERENCES), ("honest", HONEST)):
-            if getattr(self, name) not in known:
-                raise BadParameter(f"{name}={getattr(self, name)!r}: must be {', '.join(map(repr, known[:-1]))} or {known[-1]!r}")
-        if self.time is not None:
-            if isinstance(self.time, bool) or not isinstance(self.time, (int, float)) or not 0 < self.time < float("inf"):
-                raise BadParameter(f"time={self.time!r}: must be a number of seconds above 0")
-            self._put(time=float(self.time))
-        self._put(monotone=checked_monotone(self.monotone))
-        self._put(cost=checked_cost(self.cost), positive=None if self.positive is None else str(self.positive))
-        score = known_score(self.metric) if isinstance(self.metric, str) else None
-        if self.cost is not None and score is not None and score.by_class:
-            raise BadParameter(
-                f"cost and metric={self.metric!r}: both say which class is decided for; give one of them, or costs with a metric of "
-                "probabilities such as log_loss or auc"
-            )
-        if self.rows is not None and not (_is_whole(self.rows) and self.rows > 0):
-            raise BadParameter(f"rows={self.rows!r}: must be a whole number above 0")
-        for name, column in self.roles.items():
-            if not isinstance(column, str):
-                raise BadParameter(f"{name}={column!r}: must be the name of a column")
-        if self.groups is not None and self.time_column is not None:
-            raise BadParameter(f"groups={self.groups!r}: folds are made by groups or by time ({self.time_column!r}), give one of them")
-
-    @property
-    def roles(self) -> dict[str, str]:
-        """The columns that say something of rows, by the name of the setting."""
-        known = dict(weights=self.weights, groups=self.groups, time_column=self.time_column)
-        return {name: column for name, column in known.items() if column is not None}
-
-    def _why_folds(self) -> str:
-        K: Any = self.folds
-        many = _is_whole(K) and K > MOST_FOLDS
-        return ": every pair of folds is left out once" + (f", and {K} folds would make {K * (K + 1) // 2:,} training sets" if many else "")
 
 
 def _is_whole(number: Any) -> bool:

@@ -68,7 +68,7 @@ class Choice:
 
 def choose(settings: list[Setting], held: HeldOut, rows: Array) -> Choice:
     """From rows that no setting has seen: the greedy ensemble of the leading settings where it is ahead of the best of them, else that one;
-    of classes in small tables hedged (`ensemble`).
+    of classes in small tables hedged (`ensemble`). A learner that was asked for by its name is taken whatever the guess gets.
 
     The simplest is the simplest of the families that are as good as the leader, each at its best setting; simplicity is the kind of
     model, and among trees their number of leaves at most. A family is as good if it is behind the leader by at most one standard error
@@ -82,7 +82,7 @@ def choose(settings: list[Setting], held: HeldOut, rows: Array) -> Choice:
         if title not in best or usefulness[c] > usefulness[best[title]]:
             best[title] = c
     order = sorted(best.values(), key=lambda c: (-usefulness[c], settings[c].simplicity))
-    leader = order[0]
+    leader = next((c for c in order if settings[c].family.named), order[0])
     guess = next(c for c in order if settings[c].family.is_guess)
     top = _ensemble(settings, held, rows, usefulness, leader)
     usable = [c for c in order if np.isfinite(usefulness[c])]
@@ -117,7 +117,7 @@ def choose(settings: list[Setting], held: HeldOut, rows: Array) -> Choice:
 
 def _ensemble(settings: list[Setting], held: HeldOut, rows: Array, usefulness: Array, leader: int) -> Mix:
     """The greedy ensemble of the leading settings, if it is ahead of the leader on these rows; hedged where that pays."""
-    if settings[leader].family.is_guess or len(rows) < LEAST_ROWS:
+    if settings[leader].family.is_guess or settings[leader].family.named or len(rows) < LEAST_ROWS:
         return Mix({leader: 1.0})
     taken: dict[str, set[int]] = {}  # of each family the values; each with the power that is best
     members: list[int] = []

@@ -26,6 +26,7 @@ from tenfold.selection.race.race import Race
 from tenfold.selection.settings import PREFERENCES
 
 SIGNAL = 1.0  # standard errors that the gain over the guess must be above zero
+ROUNDING = 1e-9  # of a loss
 PARTS, IN_WORDS = 5, {2: "half", 3: "third"}  # of the rows of a single fold, where a race was cut short before the second
 SHUFFLES, SHUFFLED_ROWS = 20, 200_000  # of the truth of a fold, at most, and rows of all of them together
 
@@ -64,7 +65,9 @@ class Audit:
         held, judge, outputs = self.held, self.held.judge, self.outputs[prefer]
         guessed = held.decided(Mix({guess: 1.0}).outputs(held, self.rows), self.rows)
         if judge.row_loss is not None:
-            ahead = held.row_losses(guessed, self.rows) - held.row_losses(outputs, self.rows)
+            lost = held.row_losses(guessed, self.rows)
+            ahead = lost - held.row_losses(outputs, self.rows)
+            ahead[np.abs(ahead) <= ROUNDING * lost.mean()] = 0.0  # a model that says what the guess says is no better and no worse
             value, error = float(held.mean(ahead, self.rows)), held.error(ahead, self.rows)
             name, how = judge.loss_label, "paired differences of held-out rows"
         else:
@@ -134,8 +137,11 @@ def _method(race: Race, folds: list[int], nested: bool, rounds: int) -> str:
     """How the estimate is made, in words."""
     if len(folds) == 1:
         return f"the choice repeated without each {IN_WORDS.get(rounds, f'{rounds}th')} of the rows of one fold"
+    named = any(family.named for family in race.families)
     if race.ordered:
-        return f"{len(folds) - 1} spans of time, each judged by the choice made before it"
+        return f"{len(folds) - 1} spans of time, each judged by {'a model of the rows' if named else 'the choice made'} before it"
+    if named:
+        return f"cross-validation, {len(folds)} folds"
     if nested:
         return f"nested cross-validation, {race.K} outer rounds of the whole choice, {race.K - 1} inner folds"
     return f"cross-validation, the choice repeated without each of {len(folds)} folds"

@@ -22,6 +22,7 @@ class Family:
     shown: str = ""  # how the setting is called on the board
     leaves: int = 0  # of trees: how many it may have, in each round where it has rounds
     refines: str = ""  # the title of the family that it is a variant of
+    named: bool = False  # asked for by its name: taken whatever the guess gets
     powers: tuple[float, ...] = (1.0,)  # of the probabilities of classes: what votes say is often too cautious, what densities say too bold
 
     @property

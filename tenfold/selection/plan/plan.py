@@ -5,13 +5,14 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from tenfold.core.data import Array
 from tenfold.core.errors import BadParameter
 from tenfold.selection.plan.candidates import FINALISTS, Family
-from tenfold.selection.plan.entries import Entry, Shape
+from tenfold.selection.plan.entries import Entry, Shape, simple
 from tenfold.selection.plan.folds import count_folds
 from tenfold.selection.plan.monotone import obeying
 from tenfold.selection.plan.portfolio import portfolio
@@ -30,6 +31,7 @@ SURELY_NESTED, ENOUGH = 600, 12  # rows up to which the nested choice comes befo
 REPEATS = ((500, 2),)  # up to so many rows, the finalists run on so many more divisions of them
 REPEATED, LEAST_REPEATED = 0.25, 30  # share of the budget that this may take, and the fewest rows
 ONCE_MORE = 0.2  # share of the budget that models of fewer rows may take
+MANY_FOLDS, FEW_ROWS, FEWER_FOLDS = 10, 2_000, 5  # of one learner: so many folds up to so many rows, and beyond
 NESTED_ROWS = {"quick": 500, "normal": 2_000, "thorough": 10_000}  # up to so many rows the whole choice is repeated in each round
 
 
@@ -84,6 +86,14 @@ class Plan:
         if folds is None and K > FEW_FOLDS and sum(one.seconds for one in few) * K > 2 * budget:
             K, nested = FEW_FOLDS, nested and not free
         return cls(K, few, nested, None, shape, budget)
+
+    @classmethod
+    def of_one(cls, learner: Any, shape: Shape, folds: int | None) -> Plan:
+        """The plan where a learner is asked for by its name: that one, and the guess."""
+        K = folds or (MANY_FOLDS if shape.rows <= FEW_ROWS else FEWER_FOLDS)
+        guess = next(entry for entry in simple(shape) if entry.is_guess)
+        one = Entry(repr(learner), learner, 1, named=True)
+        return cls(min(K, shape.rows // 2), [guess, one], False, None, shape, 0.0)
 
     @property
     def seconds(self) -> float:
