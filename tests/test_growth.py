@@ -11,10 +11,14 @@ import pytest
 from small_portfolio import shrink
 
 from tenfold.app.commands import run
+from tenfold.app.estimate import Estimated
+from tenfold.report.page import page_of
+from tenfold.report.verdict import UNTRIED
 from tenfold.score.registry import find_score
+from tenfold.selection.found import Found
 from tenfold.selection.honest.estimate import Estimate
 from tenfold.selection.honest.growth import PAIR, Growth, grown
-from tenfold.selection.job import Again, Found, Job
+from tenfold.selection.job import Again, Job
 from tenfold.selection.settings import Settings
 
 
@@ -103,7 +107,10 @@ def test_no_models_of_fewer_rows_in_order_of_time_or_without_room(monkeypatch: p
     job = Job(lambda event, **facts: None, False, Settings(effort="quick", time_column="t"))
     assert not job.run(frame.with_columns(t=pl.Series(np.arange(700.0))), y).outcome.race.less
     monkeypatch.setattr("tenfold.selection.plan.plan.ONCE_MORE", 0.0)
-    assert not _found(700).outcome.race.less
+    found = _found(700)
+    assert not found.outcome.race.less and found.record["untried"]
+    assert "no time to see whether models of all rows are better" in " ".join(Estimated(**found.outcome.facts()).lines())
+    assert UNTRIED in page_of(found.record, found.outcome.held_out)
 
 
 def test_the_terminal_and_the_page_say_so(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

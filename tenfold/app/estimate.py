@@ -33,6 +33,7 @@ class Estimated:
     method: str = ""
     picks: list[str] | None = None  # what each round took
     growth: Facts | None = None  # where models of all rows are expected to be better than those of folds
+    untried: bool = False  # whether they are could be told, but there was no time to
     sets: Facts | None = None  # of classes: what the sets of held-out rows are like,
     chances: Facts | None = None  # and by how much chances are off
     is_guess: bool = False  # that is saved, as there is no signal
@@ -105,6 +106,8 @@ class Estimated:
 
     def _growth(self) -> list[str]:
         """Why the estimate is better than what held-out rows show."""
+        if self.untried:
+            return ["  It is for models of the rows without a fold: there was no time to see whether models of all rows are better."]
         if self.growth is None:
             return []
         folds, score = self.growth["folds"], figure(self.growth["score"], self.metric)

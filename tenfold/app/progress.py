@@ -22,23 +22,25 @@ class Progress:
         self.task: Any = None
         self.last = time.perf_counter()
 
-    def show(self, done: int, of: int, seconds: float) -> None:
+    def show(self, done: int, of: int, seconds: float, **where: Any) -> None:
+        """where: which fold of how many, and how many of the learners were dropped."""
         if sys.stderr.isatty():
-            self._draw(done, of)
+            self._draw(done, of, _place(**where))
         elif time.perf_counter() - self.last >= PLAIN_EVERY and done < of:
             self.last = time.perf_counter()
-            line = f"RACE     {done} of {of} training sets   {seconds:.0f} s gone"
+            line = f"RACE     {_place(**where)}{done} of {of} training sets   {seconds:.0f} s gone"
             print(line, file=sys.stderr, flush=True)
 
-    def _draw(self, done: int, of: int) -> None:
+    def _draw(self, done: int, of: int, place: str) -> None:
         if self.live is None:
             from rich import progress
             from rich.console import Console
 
-            width = min(40, shutil.get_terminal_size().columns // 3)
+            width = min(30, shutil.get_terminal_size().columns // 5)
             columns = (
                 progress.TextColumn("RACE    "),
                 progress.BarColumn(width),
+                progress.TextColumn("{task.fields[place]}"),
                 progress.MofNCompleteColumn(),
                 progress.TextColumn("training sets  "),
                 progress.TimeElapsedColumn(),
@@ -48,15 +50,22 @@ class Progress:
             )
             console = Console(stderr=True)
             self.live = progress.Progress(*columns, console=console, refresh_per_second=5, transient=True)
-            self.task = self.live.add_task("race", total=of)
+            self.task = self.live.add_task("race", total=of, place=place)
             self.live.start()
-        self.live.update(self.task, completed=done)
+        self.live.update(self.task, completed=done, total=of, place=place)
 
     def close(self) -> None:
         """Take the line away."""
         if self.live is not None:
             self.live.stop()
             self.live = None
+
+
+def _place(fold: int | None = None, folds: int = 0, dropped: int = 0, families: int = 0) -> str:
+    """Where a race is: "fold 3 of 5   7 of 28 dropped   "; nothing where two folds are left out at a time."""
+    if fold is None:
+        return ""
+    return f"fold {fold} of {folds}   " + (f"{dropped} of {families} dropped   " if dropped else "")
 
 
 @contextlib.contextmanager

@@ -17,6 +17,7 @@ CHOSEN = (
     "The board ranks models on the rows it chose them by, so its first place is too good. The honest estimate repeats the whole "
     "choice on rows that had no part in it."
 )
+UNTRIED = "The estimate is for models of the rows without a fold: there was no time to see whether models of all rows are better."
 NAMED = "One learner was named and nothing was chosen: what it scores on rows that it had not seen needs no correction."
 
 
@@ -102,6 +103,7 @@ def trusted(facts: Facts) -> Section | None:
     blocks: list[object] = [
         Text(NAMED if facts.is_fit else CHOSEN),
         ranges_table(rows, facts.metric, said="how it was made"),
+        *([Text(UNTRIED)] if facts.record.get("untried") is True else []),
     ]
     gain = as_dict(as_dict(facts.record.get("search")).get("gain"))
     if number(gain.get("value")) is not None:

@@ -3,9 +3,9 @@
     run          select() and its result                   job          its steps, one after the other
     settings     what can be asked for                     looked       the table as a race takes it
     outcome      what a race comes to                      board        the places of a race
-    estimator    Select, the choice as a learner           single       one named learner, as `tenfold fit` has it
+    found        the models, and what run.json keeps
+    estimator    Select, the choice as a learner           targets      several, one after another
     coded        a table as numbers                        roles        columns for weights, groups and time
-    targets      several, one after another
 
 Each folder knows those above it, and `settings`; the steps know all of them:
 

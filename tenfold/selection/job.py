@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import platform
 import time
 import warnings
 from collections.abc import Callable, Sequence
@@ -13,15 +11,14 @@ from typing import Any
 
 import numpy as np
 
-import tenfold
 from tenfold.core.errors import BadInput, TenfoldWarning
 from tenfold.core.threads import thread_budget
 from tenfold.prepare.coder import TableCoder
 from tenfold.selection.choice.choice import Mix
+from tenfold.selection.found import Found
 from tenfold.selection.honest.growth import can_run_fewer, run_fewer, taken_without
 from tenfold.selection.looked import Looked, look
 from tenfold.selection.model.refit import refit
-from tenfold.selection.model.store import MARK
 from tenfold.selection.model.table_model import TableModel
 from tenfold.selection.outcome import Outcome, decide
 from tenfold.selection.plan.candidates import Family
@@ -36,9 +33,7 @@ from tenfold.selection.race.wall import Wall
 from tenfold.selection.race.workers import Workers
 from tenfold.selection.settings import Settings
 from tenfold.table.copies import duplicate_groups
-from tenfold.table.reading import pl
 from tenfold.table.sample import read_sample
-from tenfold.table.sketch import sketch
 from tenfold.table.task import Task
 
 Listener = Callable[..., None]
@@ -46,17 +41,6 @@ HURRY = 2.5  # seconds of fitting at most, about, once a run was stopped
 WORTH_A_PROCESS = 4.0  # seconds of one core by the cost model, from which the time that a process takes to start is soon made up
 KEPT_FOR_REFIT = 0.15  # share of the time that is left for fitting what was chosen
 LATEST = 1.05  # of the time, and HURRY: what is fitted then should be ready
-
-
-@dataclass(frozen=True)
-class Found:
-    """What came of a run."""
-
-    outcome: Outcome
-    model: TableModel
-    beside: TableModel | None  # the simplest model that is as good, where it is another one
-    sketch: dict[str, Any]  # of the training table
-    record: dict[str, Any]  # what run.json holds
 
 
 @dataclass(frozen=True)
@@ -236,7 +220,7 @@ class Job:
         self.emit("interrupted", done=race.units_done, of=max(race.units, race.units_done), seconds=self._gone(), wall=self.cut)
 
     def _tick(self, done: int, of: int, race: Race | None = None) -> None:
-        self.emit("progress", done=done, of=of, seconds=self._gone())
+        self.emit("progress", done=done, of=of, seconds=self._gone(), **({} if race is None else race.place()))
         if self.checkpoint is not None and race is not None:
             self._keep(race)
 
@@ -277,30 +261,8 @@ class Job:
             worth=None if worth is None else worth.value,
             metric=judge.name,
         )
-        fitting = dict(zip((family.title for family in race.families), race.seconds.tolist(), strict=True))
-        return Found(
-            found,
-            model,
-            simple,
-            sketch(looked.used, looked.columns),
-            dict(
-                made_by=MARK,
-                **({} if self.named is None else dict(command="fit")),
-                tenfold=tenfold.__version__,
-                python=platform.python_version(),
-                numpy=np.__version__,
-                polars=pl.__version__,
-                **looked.record(self.settings, race.K),
-                **self.checks,
-                **found.record(),
-                interrupted=self.interrupted,
-                cut_by_time=self.cut,
-                units=race.units_done,
-                heat=race is self.heat,
-                folds_sha256=hashlib.sha256(race.fold.astype("<i8").tobytes()).hexdigest(),
-                seconds=dict(total=self._gone(), fitting=fitting),
-            ),
-        )
+        how = dict(interrupted=self.interrupted, cut_by_time=self.cut, heat=race is self.heat)
+        return Found.of(found, looked, (model, simple), self.settings, self.checks | how, self._gone())
 
     def _model(self, found: Outcome, coder: TableCoder, mix: Mix) -> TableModel:
         """What is chosen, fitted to all rows."""
@@ -308,8 +270,9 @@ class Job:
             warnings.simplefilter("ignore", TenfoldWarning)  # shown on the board
             fitted = refit(found.race, found.task, coder, mix)
         race, texts = found.race, [] if found.race.texts is None else found.race.texts.fitted()
-        floor, rule = race.fits.floor, found.rule(mix)
-        return TableModel.of(coder, fitted, found.task.target, found.reach, found.reaches, floor, rule, texts, found.least)
+        floor, rule, sure = race.fits.floor, found.rule(mix), found.certainty
+        reach, reaches, least = (None, None, None) if sure is None else (sure.reach, sure.reaches, sure.least)
+        return TableModel.of(coder, fitted, found.task.target, reach, reaches, floor, rule, texts, least)
 
     def _left(self) -> float | None:
         """Seconds in which what is chosen should be fitted, about; None for as long as it takes."""

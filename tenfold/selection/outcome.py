@@ -17,8 +17,10 @@ from tenfold.selection.choice.choice import Choice, Mix, choose
 from tenfold.selection.choice.costs import COST
 from tenfold.selection.choice.floor import floored
 from tenfold.selection.honest.audit import SIGNAL, Audit, audit
+from tenfold.selection.honest.certainty import Certainty
 from tenfold.selection.honest.decisions import Decisions
-from tenfold.selection.honest.estimate import Estimate, least_of, off_of, reach_of, reaches_of, sets_of
+from tenfold.selection.honest.estimate import Estimate
+from tenfold.selection.honest.growth import can_run_fewer
 from tenfold.selection.honest.remarks import curve, opinions, tried
 from tenfold.selection.honest.unseen import DECISION, UNIT, WEIGHT
 from tenfold.selection.race.race import Race
@@ -183,53 +185,31 @@ class Outcome:
             return None
         return self.decisions.told(self.task, self.audit, self.answers, self.rule(self.taken))
 
-    @property
-    def reach(self) -> float | None:
-        """Half the width of the range around a prediction that holds 90 % of new rows; None for classes, or too few rows."""
-        found = self._numbers
-        return None if found is None else reach_of(found[1], self.judge.name, found[2])
-
-    @property
-    def reaches(self) -> Array | None:
-        """The same by the size of the prediction, where there are rows enough: (2, levels), ends of levels and half widths."""
-        found = self._numbers
-        return None if found is None else reaches_of(found[0], found[1], self.judge.name, found[2])
-
-    @property
-    def least(self) -> Array | None:
-        """How likely each class must be to be in the set of a row, which holds 90 % of new rows; None for numbers, or too few rows."""
-        return None if self._classes is None else least_of(*self._classes)
-
     @cached_property
+    def certainty(self) -> Certainty | None:
+        """How far single predictions can be relied on; None where no row was judged."""
+        if self.audit is None or self.answers is None:
+            return None
+        held, rows, chances, losses = self.audit.held, self.audit.rows, None, None
+        if self.task.kind == "number":
+            losses = held.row_losses(self.answers, rows)
+        else:
+            chances = softmax(split_choice(self.answers, self.task.n_classes)[0])
+            if self.is_guess:
+                # The guess says the same of all rows, a little else in every fold: by those a class would be in all sets or in none, so
+                # that its chances are those of the guess that is saved.
+                shares = np.bincount(held.y, held.weight, self.task.n_classes)
+                chances = np.repeat(floored(shares[None] / shares.sum(), self.race.fits.floor), len(rows), axis=0)
+        labels = [] if chances is None else list(self.task.classes)
+        return Certainty(self.answers, held.y[rows], self._weights, self.audit.rounds, self.judge.name, losses, chances, labels)
+
     def _sure(self) -> dict[str, Any]:
-        """Of classes what sets of held-out rows are like, and by how much chances are off."""
-        if self._classes is None or self.audit is None:
-            return dict(sets=None, chances=None)
-        chances, truth, weights = self._classes
-        sets = sets_of(chances, truth, self.audit.rounds, list(self.task.classes), weights)
-        return dict(sets=sets, chances=off_of(chances, truth, weights))
-
-    @property
-    def _numbers(self) -> tuple[Array, Array, Array | None] | None:
-        """Answers, losses and weights of the rows of the rounds, by what was taken without them."""
-        if self.task.kind == "classes" or self.audit is None or self.answers is None:
-            return None
-        return self.answers[:, 0], self.audit.held.row_losses(self.answers, self.audit.rows), self._weights
-
-    @property
-    def _classes(self) -> tuple[Array, Array, Array | None] | None:
-        """Of classes the chances, the truth and the weights of the same rows.
-
-        The guess says the same of all rows, a little else in every fold: by those a class would be in all sets or in none, so that its
-        chances are those of the guess that is saved."""
-        if self.task.kind == "number" or self.audit is None or self.answers is None:
-            return None
-        held, rows = self.audit.held, self.audit.rows
-        chances = softmax(split_choice(self.answers, self.task.n_classes)[0])
-        if self.is_guess:
-            shares = np.bincount(held.y, held.weight, self.task.n_classes)
-            chances = np.repeat(floored(shares[None] / shares.sum(), self.race.fits.floor), len(rows), axis=0)
-        return chances, held.y[rows], self._weights
+        """The same as plain values."""
+        found = self.certainty
+        if found is None:
+            return dict.fromkeys(("reach", "reaches", "sets", "chances"))
+        reaches = None if found.reaches is None else found.reaches.tolist()
+        return dict(reach=found.reach, reaches=reaches, sets=found.sets, chances=found.off)
 
     @property
     def _weights(self) -> Array | None:
@@ -245,6 +225,8 @@ class Outcome:
             unknown = dict.fromkeys(("signal", "board", "search", "growth", "gain", "reach", "reaches", "sets", "chances"))
             known = dict(metric=self.judge.name, is_guess=self.is_guess, rows=len(self.task.y), settings=len(race.settings) - 1)
             return empty | unknown | known
+        sure = self._sure()
+        reaches = sure.pop("reaches")
         rivals = [self.name(choice.taken(self.prefer)) for choice in found.choices]
         return dict(
             estimates=[asdict(one) for one in self.estimates.values()],
@@ -256,13 +238,13 @@ class Outcome:
             guess_labels={name: guess_label(self.task, name, self.race.weight) for name in names} | self._constants(),
             search=asdict(found.estimate(self.judge, found.outputs[self.prefer])),
             growth=self.growth,
+            untried=self.untried,
             gain=None if self.gain is None else asdict(self.gain),
             rounds=len(found.choices),
             rows=len(self.task.y),
             settings=len(race.settings) - 1,
-            reach=self.reach,
-            reaches=None if self.reaches is None else self.reaches[1].tolist(),
-            **self._sure,
+            **sure,
+            reaches=None if reaches is None else reaches[1],
             method=found.method,
             picks=rivals,
         )
@@ -275,6 +257,11 @@ class Outcome:
             return None
         before = self.audit.estimate(self.judge, self.audit.outputs[self.prefer])
         return dict(asdict(found), share=found.share, score=before.value, low=before.low, high=before.high)
+
+    @property
+    def untried(self) -> bool:
+        """Whether models of fewer rows could tell what the last ones bring, but there was no room for them."""
+        return self.audit is not None and not self.is_guess and can_run_fewer(self.race) and not self.race.less
 
     def _constants(self) -> dict[str, str]:
         """The guess in words, by the scores of decisions for which it decides otherwise than for the most frequent class."""
@@ -314,9 +301,7 @@ class Outcome:
             divisions=1 + len(race.repeats),
             search=audited,
             estimate={name: asdict(one) for name, one in self.estimates.items()},
-            reach=self.reach,
-            reaches=None if self.reaches is None else self.reaches.tolist(),
-            **self._sure,
+            **self._sure(),
             warnings=race.warned,
             failures=race.failures,
             merged=[family.title for family, sets in zip(race.families, race.fits.sets, strict=True) if sets.merged],
@@ -324,6 +309,7 @@ class Outcome:
             tried=tried(race, self.judge),
             opinions={} if self.is_guess else opinions(race, found, self.judge, self.prefer),
             growth=self.growth,
+            untried=self.untried,
             curve=[] if self.is_guess else curve(race, found, self.judge, [self.taken, Mix({self.choice.leader: 1.0})]),
         )
 

@@ -13,9 +13,10 @@ import numpy as np
 from tenfold.core.data import Array
 from tenfold.core.errors import BadInput, BadParameter, DataWarning, TenfoldError, warn
 from tenfold.selection.explain.reasons import Effect, Reasons, effect, movers, reasons, row_of
+from tenfold.selection.found import Found
 from tenfold.selection.honest.estimate import COVERAGE, Estimate, least_of, reach_of, reaches_of
 from tenfold.selection.honest.unseen import WEIGHT, Unseen
-from tenfold.selection.job import Found, Job, Listener
+from tenfold.selection.job import Job, Listener
 from tenfold.selection.model.store import write_run
 from tenfold.selection.model.table_model import TableModel
 from tenfold.selection.settings import Settings

@@ -97,6 +97,12 @@ class Standing:
         full = [k for k in sorted(ran) if all(f in ran[k] or self.dropped.get(f, self.K) < k for f in range(self.first))]
         return full or sorted(ran)[:1]
 
+    def place(self) -> dict[str, int | None]:
+        """How far it is: the fold that was heard last, where one is left out at a time, and how many families have left."""
+        held = self.done[-1][1] if self.done else (0,)
+        fold = held[0] + 1 if len(held) == 1 else None
+        return dict(fold=fold, folds=self.K, dropped=len(self.dropped), families=len(self.families) - 1)
+
     @property
     def idle(self) -> set[int]:
         """The settings of variants that have not run at all."""

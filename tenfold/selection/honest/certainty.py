@@ -1,0 +1,50 @@
+"""How far single predictions can be relied on: ranges around numbers, sets of classes, and by how much chances are off."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from tenfold.core.data import Array
+from tenfold.selection.honest.estimate import least_of, off_of, reach_of, reaches_of, sets_of
+
+
+@dataclass(frozen=True)
+class Certainty:
+    """What was said of the rows of the rounds by what was taken without them."""
+
+    answers: Array  # (rows, outputs)
+    truth: Array
+    weights: Array | None
+    rounds: Array  # of each row
+    metric: str
+    losses: Array | None  # of numbers, by this metric
+    chances: Array | None  # of classes
+    labels: Sequence[Any]
+
+    @property
+    def reach(self) -> float | None:
+        """Half the width of the range around a prediction that holds 90 % of new rows; None for classes, or too few rows."""
+        return None if self.losses is None else reach_of(self.losses, self.metric, self.weights)
+
+    @property
+    def reaches(self) -> Array | None:
+        """The same by the size of the prediction, where there are rows enough: (2, levels), ends of levels and half widths."""
+        return None if self.losses is None else reaches_of(self.answers[:, 0], self.losses, self.metric, self.weights)
+
+    @property
+    def least(self) -> Array | None:
+        """How likely each class must be to be in the set of a row, which holds 90 % of new rows; None for numbers, or too few rows."""
+        return None if self.chances is None else least_of(self.chances, self.truth, self.weights)
+
+    @cached_property
+    def sets(self) -> dict[str, Any] | None:
+        """Of classes what sets of held-out rows are like."""
+        return None if self.chances is None else sets_of(self.chances, self.truth, self.rounds, self.labels, self.weights)
+
+    @cached_property
+    def off(self) -> dict[str, float] | None:
+        """Of classes by how much chances are off."""
+        return None if self.chances is None else off_of(self.chances, self.truth, self.weights)
