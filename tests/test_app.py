@@ -21,8 +21,9 @@ from small_portfolio import shrink
 import tenfold
 from tenfold.app.board import intervals
 from tenfold.app.commands import run
+from tenfold.app.progress import PLAIN_EVERY, Progress
 from tenfold.app.show import Text
-from tenfold.app.words import clean, figure, wrapped
+from tenfold.app.words import about, clean, figure, wrapped
 from tenfold.selection.model.store import FILES
 from tenfold.selection.race.fits import _warning_text
 from tenfold.selection.race.race import Race
@@ -125,6 +126,26 @@ def test_json_is_one_object_for_each_event(capsys: pytest.CaptureFixture[str]) -
     assert names[:6] == ["start", "read", "task", "columns", "checks", "plan"] and names[-1] == "done"
     assert {"progress", "board", "estimate", "chosen", "saved"} <= set(names)
     assert events[names.index("estimate")]["estimates"][0]["metric"] == "rmse"
+    plan, first = events[names.index("plan")], events[names.index("progress")]
+    assert 2 < plan["seconds"] < 60 and len(plan["models"]) == plan["families"]
+    assert (first["fold"], first["folds"], first["dropped"], first["families"]) == (1, 3, 0, plan["families"])
+
+
+def test_times_that_are_known_roughly() -> None:
+    assert [about(one) for one in (0.2, 14.9, 60, 90, 91, 179)] == [
+        "about 3 s", "about 15 s", "about 60 s", "about 90 s", "about 2 minutes", "about 3 minutes",
+    ]  # fmt: skip
+
+
+def test_the_live_line_tells_where_a_race_is(capsys: pytest.CaptureFixture[str]) -> None:
+    shown = Progress()
+    for fold, dropped in ((2, 0), (3, 7), (None, 7)):
+        shown.last = -PLAIN_EVERY
+        shown.show(20, 90, 4.2, fold=fold, folds=5, dropped=dropped, families=28)
+    lines = capsys.readouterr().err.splitlines()
+    assert lines[0] == "RACE     fold 2 of 5   20 of 90 training sets   4 s gone"
+    assert lines[1] == "RACE     fold 3 of 5   7 of 28 dropped   20 of 90 training sets   4 s gone"
+    assert lines[2] == "RACE     20 of 90 training sets   4 s gone"
 
 
 def test_no_signal_is_a_verdict_not_a_failure(capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,7 +14,7 @@ from tenfold.app.estimate import Estimated
 from tenfold.app.failures import discard_output
 from tenfold.app.progress import Progress
 from tenfold.app.promise import promise_lines
-from tenfold.app.words import AsItIs, clean, counted, figure, metric_name, short, terminal_width, wrapped
+from tenfold.app.words import AsItIs, about, clean, counted, figure, metric_name, short, terminal_width, wrapped
 from tenfold.selection.model.store import plain
 from tenfold.selection.monitor.promise import Kept
 
@@ -146,6 +146,7 @@ class Text(Silent):
         uncoded: int,
         nested: bool,
         screened: int | None,
+        seconds: float | None,
     ) -> list[str]:
         how = "nested audit" if nested else "audit by folds"
         heat = [f"         a first heat on {screened:,} rows decides who runs on all"] if screened else []
@@ -154,7 +155,8 @@ class Text(Silent):
             f"{how}: at most {fits:,} fits on {counted(width, 'coded column')}"
             + (f" (trees: on the {uncoded} as they are)" if uncoded else ""),
             *heat,
-            "         every score below is on rows the model had not seen",
+            "         every score below is on rows the model had not seen"
+            + ("" if seconds is None else f"; this takes {about(seconds)} here"),
         ]
 
     def _monotone(self, columns: dict[str, int], families: list[str]) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import shutil
 import textwrap
@@ -18,6 +19,7 @@ LABEL = re.compile(r" *(?:[A-Z^]+ +|! |note: |\S.{0,12}? {2,}(?=[-\d]))?")
 PARTED = re.compile(r"( {3,})")  # between the parts of a line
 UNLIMITED = 10_000  # where lines go to a file or another program
 NARROWEST = 40
+NICE_SECONDS = (3, 5, 10, 15, 20, 30, 45, 60, 90)
 
 
 class AsItIs(str):
@@ -61,6 +63,13 @@ def short(name: Any, most: int = LONGEST_NAME) -> str:
     """A clean name of bounded length."""
     text = clean(name)
     return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def about(seconds: float) -> str:
+    """A time that is known roughly: "about 15 s", "about 3 minutes"."""
+    if seconds <= NICE_SECONDS[-1]:
+        return f"about {next(one for one in NICE_SECONDS if one >= seconds)} s"
+    return f"about {math.ceil(seconds / 60)} minutes"
 
 
 def counted(count: int, one: str, many: str | None = None) -> str:

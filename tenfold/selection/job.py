@@ -143,6 +143,7 @@ class Job:
             uncoded=0 if race.fits.raw is None else looked.uncoded,
             nested=plan.nested,
             screened=plan.screened,
+            seconds=plan.forecast(thread_budget()),
         )
         wall, rows = self._wall(), np.arange(len(X))
         with workers, wall:
