@@ -22,7 +22,7 @@ from tenfold.score.registry import SCORES
 from tenfold.selection.model.store import open_run, record_of, sketch_of
 from tenfold.selection.monitor import drift as drifts
 from tenfold.selection.monitor.answers import answers_of
-from tenfold.selection.monitor.paired import contender, difference, held_out_frame
+from tenfold.selection.monitor.paired import contender, difference
 from tenfold.selection.monitor.promise import p_value
 from tenfold.table.reading import read_table
 
@@ -148,10 +148,45 @@ def test_a_learner_that_cannot_be_fitted_is_told_with_its_reason(capsys: Capture
     assert error.count("\n") == 1 and not Path("t.tenfold/model.tenfold").exists()
 
 
+def test_fit_divides_rows_as_select_does(capsys: Captured) -> None:
+    """Few groups, and few rows of a class that a score needs in every fold."""
+    rng = np.random.default_rng(0)
+    y = np.where(np.arange(600) % 75 == 0, "yes", "no")
+    pl.DataFrame(dict(x=rng.normal(size=600) + (y == "yes"), shop=np.arange(600) % 6, y=y)).write_csv("t.csv")
+    named = ["fit", "t.csv", "--target", "y", "--model", "GaussianNB", "--quiet", "--replace"]
+    assert run([*named, "--metric", "auc"]) == 0 and run([*named, "--groups", "shop"]) == 0
+    assert "AUC" in capsys.readouterr().out
+    pl.read_csv("t.csv").with_columns(shop=pl.col("shop") % 4).write_csv("t.csv")
+    assert run([*named, "--groups", "shop"]) == 0 and record_of(Path("t.tenfold"))["settings"]["folds"] == 4
+    pl.read_csv("t.csv").with_columns(shop=pl.col("shop") % 2).write_csv("t.csv")
+    assert run([*named, "--groups", "shop"]) == 3
+    assert "has 2 groups: 3 folds need at least as many" in capsys.readouterr().err
+    pl.DataFrame(dict(x=rng.normal(size=60), shop=np.arange(60) // 10, y=np.arange(60) // 10 == 2)).write_csv("t.csv")
+    assert run([*named, "--groups", "shop"]) == 4
+    assert "GaussianNB() could not be fitted: GaussianNB needs samples of at least 2 classes" in capsys.readouterr().err
+
+
+def test_a_fit_takes_the_place_of_a_run_that_was_stopped() -> None:
+    Path("t.tenfold.race").write_bytes(b"left behind")
+    assert fit(classes(100, 0, "t.csv"), "GaussianNB", "--quiet") == 0
+    assert not Path("t.tenfold.race").exists()
+
+
 def test_a_learner_that_says_what_the_guess_says_is_not_worse_than_it(capsys: Captured) -> None:
     assert fit(numbers(120, 0, "t.csv"), "Lasso", "--set", "alpha=1e9") == 0
     out = capsys.readouterr().out
     assert "this learner cannot be told from guessing" in out and "always guessing" in out
+
+
+def test_a_learner_that_is_worse_than_the_guess_is_saved_and_told(capsys: Captured) -> None:
+    rng = np.random.default_rng(0)
+    pl.DataFrame(dict(a=rng.normal(size=300), b=rng.normal(size=300), y=rng.normal(size=300))).write_csv("t.csv")
+    assert fit("t.csv", "DecisionTree") == 0
+    assert "this learner is worse than guessing" in capsys.readouterr().out
+    found = {row["model"]: row["against"] for row in record_of(Path("t.tenfold"))["board"]}
+    assert found["DecisionTreeRegressor()"] == "best" and "baseline" in found.values()
+    assert run(["inspect", "t.tenfold"]) == 0 and "worse than guessing" in capsys.readouterr().out
+    assert "is worse than guessing, beyond what chance explains" in Path("t.tenfold/report.html").read_text()
 
 
 def test_noise_is_said_to_be_noise(capsys: Captured) -> None:
@@ -217,8 +252,10 @@ def test_the_test_against_the_promise_has_its_level() -> None:
 def make_run(folder: str, truth: Any, output: Any, labels: list[str] | None = None, rows: Any = None) -> None:
     Path(folder).mkdir()
     n = len(truth)
-    at = np.arange(n) if rows is None else rows
-    held_out_frame(at, np.arange(n) % 5, np.asarray(truth), np.asarray(output), labels).write_parquet(f"{folder}/held_out.parquet")
+    said = np.asarray(output)
+    answers = dict(prediction=said) if labels is None else {f"chance of {label}": said[:, k] for k, label in enumerate(labels)}
+    places = dict(row=np.arange(n) if rows is None else rows, fold=np.arange(n) % 5, truth=np.asarray(truth))
+    pl.DataFrame(places | answers).write_parquet(f"{folder}/held_out.parquet")
     record = dict(made_by="tenfold select", chosen=f"{folder} model", settings=dict(target="y"), data=dict(rows=n))
     Path(folder, "run.json").write_text(json.dumps(record))
 

@@ -13,11 +13,10 @@ from small_portfolio import shrink
 from tenfold.app.commands import run
 from tenfold.app.estimate import Estimated
 from tenfold.report.page import page_of
-from tenfold.report.verdict import UNTRIED
 from tenfold.score.registry import find_score
 from tenfold.selection.found import Found
 from tenfold.selection.honest.estimate import Estimate
-from tenfold.selection.honest.growth import PAIR, Growth, grown
+from tenfold.selection.honest.growth import PAIR, UNTRIED, Growth, grown
 from tenfold.selection.job import Again, Job
 from tenfold.selection.settings import Settings
 

@@ -130,7 +130,7 @@ def test_an_empty_folder_and_a_link_are_taken(capsys: Captured) -> None:
     assert Path("link").is_symlink() and {"model.tenfold", "run.json"} <= set(os.listdir("disk")) <= FILES
     Path("empty/notes.txt").write_text("mine")
     assert select(file, "y", "--out", "empty", "--replace") == 3
-    assert "was not made by tenfold select (it holds notes.txt)" in capsys.readouterr().err
+    assert "was not made by tenfold select or tenfold fit (it holds notes.txt)" in capsys.readouterr().err
 
 
 # --- predictions, and how the command ends ---------------------------------------------------------------

@@ -3,29 +3,32 @@
 from __future__ import annotations
 
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
-from tenfold.app.options import JsonFlag, QuietFlag
+from tenfold.app.learners import predictor
+from tenfold.app.options import JsonFlag, QuietFlag, RunFolder
 from tenfold.app.select import listener
 from tenfold.app.select_run import Request, run_select
 from tenfold.app.show import Json, Silent, Text
 from tenfold.app.words import clean
 from tenfold.core.errors import BadFile
+from tenfold.report.typed import learner_typed
 from tenfold.selection.job import Again, Job
 from tenfold.selection.model.store import MODEL, plain, record_of, table_of
 from tenfold.selection.race.checkpoint import Checkpoint
 from tenfold.selection.run import run_of
 from tenfold.selection.settings import Settings
 
-Folder = Annotated[Path, typer.Argument(metavar="DIR", help="a folder made by tenfold select")]
+Stopped = Annotated[Path, typer.Argument(metavar="DIR", help="where tenfold select was stopped")]
 DIFFERS = 1  # exit code
 CLOCKED = ("seconds",)  # on a board: what a clock has measured
 
 
-def resume_command(folder: Folder, quiet: QuietFlag = False, as_json: JsonFlag = False) -> int:
+def resume_command(folder: Stopped, quiet: QuietFlag = False, as_json: JsonFlag = False) -> int:
     """Go on with a run that was stopped or killed, where it was; the result is that of a run that was not.
 
     Example:  tenfold resume churn.tenfold
@@ -37,7 +40,7 @@ def resume_command(folder: Folder, quiet: QuietFlag = False, as_json: JsonFlag =
 
 
 def reproduce_command(
-    folder: Folder,
+    folder: RunFolder,
     file: Annotated[Path | None, typer.Argument(metavar="[FILE]", help="the table; looked for by its name if not given")] = None,
     quiet: QuietFlag = False,
     as_json: JsonFlag = False,
@@ -50,12 +53,14 @@ def reproduce_command(
     """
     record = record_of(folder)
     if not record or "asked" not in record:
-        raise BadFile(f"{folder} holds no run that can be done again: give a folder that tenfold select has made with this version")
+        made = "tenfold select or tenfold fit has made with this version"
+        raise BadFile(f"{folder} holds no run that can be done again: give a folder that {made}")
     table = file or table_of(folder, record, "tenfold reproduce")
     cut = record["interrupted"] or record["cut_by_time"]
     show: Silent = Json() if as_json else Silent() if quiet else _Progress()
     asked = Settings.of(record["asked"] | dict(prefer=record["prefer"]))  # a run that was stopped may have taken what is fitted sooner
-    again = Job(show, False, asked, again=Again(record["units"], bool(record.get("heat"))) if cut else Again())
+    until = Again(record["units"], bool(record.get("heat"))) if cut else Again()
+    again = Job(show, False, asked, again=until, named=_named(record, folder))
     try:
         found = run_of(again.run(table, record["settings"]["target"]))
     finally:
@@ -72,6 +77,17 @@ def reproduce_command(
     else:
         print(clean(f"SAME     {found.chosen}: the model, the board and the estimate are the same, bit for bit"))
     return DIFFERS if different else 0
+
+
+def _named(record: dict[str, Any], folder: Path) -> Callable[[str], Any] | None:
+    """Of a run of `tenfold fit` the learner that was named, by its role."""
+    if record.get("command") != "fit":
+        return None
+    found = learner_typed(str(record["chosen"]))
+    if found is None:
+        raise BadFile(f"{folder} was fitted with parameters that cannot be written down: fit it again")
+    name, given = found
+    return lambda role: predictor(name, role, given)
 
 
 def _differences(before: dict[str, Any], after: dict[str, Any]) -> list[str]:

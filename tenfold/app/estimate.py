@@ -8,6 +8,7 @@ from typing import Any
 
 from tenfold.app.words import counted, figure, metric_name, short
 from tenfold.score.registry import known_score
+from tenfold.selection.honest.growth import UNTRIED
 
 Facts = dict[str, Any]
 SELDOM = 0.8  # a class that sets hold less often is named
@@ -107,7 +108,7 @@ class Estimated:
     def _growth(self) -> list[str]:
         """Why the estimate is better than what held-out rows show."""
         if self.untried:
-            return ["  It is for models of the rows without a fold: there was no time to see whether models of all rows are better."]
+            return [f"  {UNTRIED}"]
         if self.growth is None:
             return []
         folds, score = self.growth["folds"], figure(self.growth["score"], self.metric)

@@ -17,6 +17,7 @@ from tenfold.app.show import Json, Quiet, Text
 from tenfold.app.words import clean
 from tenfold.core.errors import BadParameter
 from tenfold.selection.job import Job
+from tenfold.selection.race.checkpoint import Checkpoint
 from tenfold.selection.run import run_of
 from tenfold.selection.settings import OF_ONE, Settings
 
@@ -59,13 +60,14 @@ def fit_command(
     show, saved = Json() if as_json else Quiet() if quiet else _Transcript(), False
     try:
         show("start", **start_facts(settings.seed))
+        Checkpoint(folder, {}).forget()  # of a stopped run, which this one takes the place of
         job = Job(show, False, settings, named=lambda role: predictor(model, role, setting or []))
         found = run_of(job.run(file, target))
         with undisturbed():
             found.save(folder, replace)
             saved = True
         notes = [*([] if note is None else [note]), *report_into(folder, file, found.record, began)]
-        show("saved", **saved_facts(folder), commands=next_commands(folder, file, again=False), notes=notes)
+        show("saved", **saved_facts(folder), commands=next_commands(folder, file), notes=notes)
         show("done", seconds=time.perf_counter() - began)
     except KeyboardInterrupt:
         if saved:

@@ -19,16 +19,16 @@ from tenfold.selection.model.store import MODEL, record_of
 
 
 def inspect_command(
-    file: Annotated[Path, typer.Argument(metavar="FILE", help="a saved model, or a folder made by tenfold select")],
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="a saved model, or a folder made by tenfold select or tenfold fit")],
 ) -> int:
     """What is inside a saved model, without loading it; of a folder also what the model predicts, and how well.
 
     Example:  tenfold inspect churn.tenfold
     """
     if not file.exists():
-        raise BadFile(f"there is no {file}: give a saved model, or a folder that tenfold select has made")
+        raise BadFile(f"there is no {file}: give a saved model, or a folder that tenfold select or tenfold fit has made")
     if file.is_dir() and not (file / MODEL).exists():
-        raise BadFile(f"{file} holds no {MODEL}: give a folder that tenfold select has made")
+        raise BadFile(f"{file} holds no {MODEL}: give a folder that tenfold select or tenfold fit has made")
     inside = tenfold.inspect(file / MODEL if file.is_dir() else file)
     columns = (
         ["not named"]

@@ -16,7 +16,7 @@ from tenfold.report.printed import browser, print_page
 
 
 def report_command(
-    folder: Annotated[Path, typer.Argument(metavar="DIR", help="a folder made by tenfold select")],
+    folder: Annotated[Path, typer.Argument(metavar="DIR", help="a folder made by tenfold select or tenfold fit")],
     file: Annotated[
         Path | None, typer.Argument(metavar="[FILE]", help="the training table, to find out anew what drives the model and where it fails")
     ] = None,
@@ -36,7 +36,7 @@ def report_command(
     Example:  tenfold report churn.tenfold --open
     """
     if not folder.is_dir():
-        raise BadFile(f"there is no folder {folder}: give one that tenfold select has made")
+        raise BadFile(f"there is no folder {folder}: give one that tenfold select or tenfold fit has made")
     if by is not None and file is None:
         raise BadParameter(f"--by {by}: groups are told from the training table, name it too: tenfold report {folder} FILE --by {by}")
     if out is not None and out.suffix.lower() in (".md", ".pdf"):

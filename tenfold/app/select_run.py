@@ -182,15 +182,15 @@ def report_into(folder: Path, file: Path, record: dict[str, Any], began: float) 
     return []
 
 
-def next_commands(folder: Path, file: Path, stopped: Path | None = None, again: bool = True) -> list[str]:
-    """What to type next, ready to paste. again: whether the run can be reproduced."""
+def next_commands(folder: Path, file: Path, stopped: Path | None = None) -> list[str]:
+    """What to type next, ready to paste."""
     there, table = shlex.quote(str(folder)), shlex.quote(str(file))
     return [
         *([] if stopped is None else [f"tenfold resume {shlex.quote(str(stopped))}     go on where it was stopped"]),
         f"tenfold predict {there} {table}     predictions for the rows of a file",
         f"tenfold report {there} --open     the report in the browser",
         f"tenfold explain {there} {table} --row 1     why a row gets its prediction",
-        *([f"tenfold reproduce {there} {table}     the same again, bit for bit"] if again else []),
+        f"tenfold reproduce {there} {table}     the same again, bit for bit",
     ]
 
 

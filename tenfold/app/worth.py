@@ -31,8 +31,9 @@ def worth_of(record: Facts) -> list[tuple[str, str]]:
             lines.append(("ESTIMATE", f"{metric_name(one['metric'])} {value}, 95% range {low} to {high} on new rows"))
         if record.get("decisions"):
             lines.append(("DECIDES", rule_words(record["decisions"])))
-        if record["signal"] is False and record.get("command") != "fit":
-            lines.append(("VERDICT", "no usable signal: the model is the guess"))
+        if record["signal"] is False:
+            named = record.get("command") == "fit"
+            lines.append(("VERDICT", "worse than guessing" if named else "no usable signal: the model is the guess"))
     except (KeyError, TypeError, ValueError, AttributeError):  # another version, or somebody wrote in it
         return []
     return lines

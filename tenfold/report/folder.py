@@ -31,7 +31,7 @@ def report_run(folder: Any, table: Any = None, path: Any = None, by: str | None 
     folder = Path(folder)
     record = record_of(folder)
     if not record:
-        raise BadFile(f"{folder} holds no run: give a folder that tenfold select has made")
+        raise BadFile(f"{folder} holds no run: give a folder that tenfold select or tenfold fit has made")
     _can_be_told(by, table)
     held_out = _held_out(folder)
     found = explained_of(folder)

@@ -30,7 +30,8 @@ def sentences(facts: Facts) -> list[str]:
     """What a run comes to in words, the most important first."""
     signal, target = facts.record.get("signal"), facts.target
     if facts.is_fit and signal is not True and not facts.record.get("interrupted"):
-        worth = f"On these rows {facts.chosen} is not better than guessing, beyond what chance explains."
+        how = "worse" if signal is False else "not better"
+        worth = f"On these rows {facts.chosen} is {how} than guessing, beyond what chance explains."
         return [worth, "Worth trying: tenfold select, which tries many models, more rows, or other columns."]
     if signal is False:
         best, base = facts.leader, facts.guess

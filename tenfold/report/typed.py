@@ -75,15 +75,18 @@ def _values(name: str, value: Any) -> list[str]:
 
 
 def _learner(facts: Facts) -> list[str]:
-    """The learner and its parameters, read from how it writes itself: Lasso(alpha=0.1)."""
+    """The learner and its parameters as options."""
+    found = learner_typed(str(facts.record.get("chosen", "")))
+    return [] if found is None else ["--model", found[0], *(word for one in found[1] for word in ("--set", one))]
+
+
+def learner_typed(text: str) -> tuple[str, list[str]] | None:
+    """The name of a learner and its parameters KEY=VALUE, read from how it writes itself: Lasso(alpha=0.1). None where they cannot be."""
     try:
-        made = ast.parse(str(facts.record.get("chosen", "")), mode="eval").body
+        made = ast.parse(text, mode="eval").body
         assert isinstance(made, ast.Call) and isinstance(made.func, ast.Name)
         given = {str(one.arg): ast.literal_eval(one.value) for one in made.keywords}
     except (SyntaxError, ValueError, AssertionError, RecursionError, MemoryError):
-        return []
-    words = ["--model", made.func.id]
-    for name, value in given.items():
-        plain = isinstance(value, str) and value.isidentifier() and value.lower() not in SPECIAL
-        words += ["--set", f"{name}={value if plain else repr(value)}"]
-    return words
+        return None
+    plain = [isinstance(value, str) and value.isidentifier() and value.lower() not in SPECIAL for value in given.values()]
+    return made.func.id, [f"{name}={value if as_is else repr(value)}" for (name, value), as_is in zip(given.items(), plain, strict=True)]

@@ -11,14 +11,14 @@ from tenfold.report.plain_words import sentences
 from tenfold.report.svg import Axis, Plot, strip
 from tenfold.score.words import figure
 from tenfold.selection.honest.audit import SIGNAL
+from tenfold.selection.honest.growth import UNTRIED
 from tenfold.table.show import shown
 
 CHOSEN = (
     "The board ranks models on the rows it chose them by, so its first place is too good. The honest estimate repeats the whole "
     "choice on rows that had no part in it."
 )
-UNTRIED = "The estimate is for models of the rows without a fold: there was no time to see whether models of all rows are better."
-NAMED = "One learner was named and nothing was chosen: what it scores on rows that it had not seen needs no correction."
+NAMED = "One learner was named: no choice among models flatters what it scores on rows that it had not seen."
 
 
 def headline(facts: Facts) -> tuple[str, str] | None:

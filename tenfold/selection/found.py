@@ -44,7 +44,7 @@ class Found:
         fitting = dict(zip((family.title for family in race.families), race.seconds.tolist(), strict=True))
         record = dict(
             made_by=MARK,
-            **(dict(command="fit") if outcome.named else {}),
+            **(dict(command="fit") if race.named else {}),
             tenfold=tenfold.__version__,
             python=platform.python_version(),
             numpy=np.__version__,

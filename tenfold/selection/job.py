@@ -31,7 +31,7 @@ from tenfold.selection.race.repeat import can_repeat, run_again
 from tenfold.selection.race.rows import Rows
 from tenfold.selection.race.wall import Wall
 from tenfold.selection.race.workers import Workers
-from tenfold.selection.settings import Settings
+from tenfold.selection.settings import LEAST_FOLDS, Settings
 from tenfold.table.copies import duplicate_groups
 from tenfold.table.sample import read_sample
 from tenfold.table.task import Task
@@ -96,9 +96,13 @@ class Job:
 
     def _plan(self, looked: Looked) -> Plan:
         asked, shape = self.settings, looked.shape(self.settings.monotone)
-        if self.named is not None:
-            return Plan.of_one(self.named(shape.role), shape, asked.folds)
-        return Plan.of(asked.effort, asked.folds, asked.time, shape, looked.times is not None, asked.honest)
+        if self.named is None:
+            plan = Plan.of(asked.effort, asked.folds, asked.time, shape, looked.times is not None, asked.honest)
+        else:
+            plan = Plan.of_one(self.named(shape.role), shape, asked.folds, asked.seed)
+        if looked.groups is None or asked.folds is not None:
+            return plan
+        return replace(plan, folds=max(min(plan.folds, int(looked.groups.max()) + 1), LEAST_FOLDS))  # each group is in one fold
 
     def _folds(self, looked: Looked, folds: int) -> Division:
         task, groups = looked.task, looked.groups
@@ -143,7 +147,7 @@ class Job:
             uncoded=0 if race.fits.raw is None else looked.uncoded,
             nested=plan.nested,
             screened=plan.screened,
-            seconds=plan.forecast(thread_budget()),
+            seconds=self._forecast(plan),
         )
         wall, rows = self._wall(), np.arange(len(X))
         with workers, wall:
@@ -172,6 +176,11 @@ class Job:
         if first is not None and not race.done and some.n_classes == task.n_classes and first.judges[0].name == judges[0].name:
             return first, some  # rather a model of some rows than none
         return race, task
+
+    def _forecast(self, plan: Plan) -> float | None:
+        """About how many seconds the run takes; no more than it may."""
+        seconds, most = plan.forecast(thread_budget()), self.settings.time
+        return seconds if seconds is None or most is None or self.again is not None else min(seconds, most)
 
     def _screened(self, plan: Plan, heat: Race) -> list[Family]:
         """The families that run on all rows, by a first heat on some."""

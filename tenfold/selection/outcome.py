@@ -20,7 +20,7 @@ from tenfold.selection.honest.audit import SIGNAL, Audit, audit
 from tenfold.selection.honest.certainty import Certainty
 from tenfold.selection.honest.decisions import Decisions
 from tenfold.selection.honest.estimate import Estimate
-from tenfold.selection.honest.growth import can_run_fewer
+from tenfold.selection.honest.growth import falls_with_rows
 from tenfold.selection.honest.remarks import curve, opinions, tried
 from tenfold.selection.honest.unseen import DECISION, UNIT, WEIGHT
 from tenfold.selection.race.race import Race
@@ -52,7 +52,7 @@ class Outcome:
     def preferring(self, prefer: str) -> Outcome:
         """What the same race comes to where something else is preferred."""
         gain = None if self.audit is None else self.audit.gain(self.guess, prefer)
-        if self.named:
+        if self.race.named:
             signal = None if gain is None or gain.low <= 0 <= gain.high else gain.value > 0
             return replace(self, prefer=prefer, gain=gain, signal=signal, taken=self.choice.taken(prefer))
         signal = None if gain is None else gain.value > SIGNAL * gain.error
@@ -60,11 +60,6 @@ class Outcome:
             signal = None  # a few folds can show that there is a signal, not that there is none
         taken = Mix({self.guess: 1.0}) if signal is False or self.audit is None else self.choice.taken(prefer)
         return replace(self, prefer=prefer, gain=gain, signal=signal, taken=taken)
-
-    @property
-    def named(self) -> bool:
-        """Whether a learner was asked for by its name, and nothing is chosen."""
-        return any(family.named for family in self.race.families)
 
     def hurried(self, seconds: float) -> Outcome:
         """The same, but for what can be fitted in so many seconds by what fits have taken so far: the best single model rather than an
@@ -233,7 +228,7 @@ class Outcome:
             metric=self.judge.name,
             signal=self.signal,
             is_guess=self.is_guess,
-            board=self.choice.places[0].score if self.choice.places else None,
+            board=next((one.score for one in self.choice.places if one.against == "best"), None),
             guess=self.guesses,
             guess_labels={name: guess_label(self.task, name, self.race.weight) for name in names} | self._constants(),
             search=asdict(found.estimate(self.judge, found.outputs[self.prefer])),
@@ -260,8 +255,11 @@ class Outcome:
 
     @property
     def untried(self) -> bool:
-        """Whether models of fewer rows could tell what the last ones bring, but there was no room for them."""
-        return self.audit is not None and not self.is_guess and can_run_fewer(self.race) and not self.race.less
+        """Whether models of fewer rows could tell what the last ones bring, but there was no time for them."""
+        race, found = self.race, self.audit
+        if found is None or self.is_guess or race.ordered or (race.texts is not None and not race.pairs):
+            return False
+        return len(race.complete_folds) == race.K and falls_with_rows(self.judge) and not found.fewer and not race.less_units
 
     def _constants(self) -> dict[str, str]:
         """The guess in words, by the scores of decisions for which it decides otherwise than for the most frequent class."""
@@ -327,7 +325,8 @@ def decide(race: Race, task: Task, judge: Score, prefer: str = "best", decisions
     if not np.delete(usable, guess).any() and race.failures:  # and not stopped before any of them ran
         one = race.families[-1]
         if one.named:
-            reason = race.failures[one.title].removeprefix(f"{type(one.learner).__name__}: ")
+            name, guess_name = (type(family.learner).__name__ for family in (one, race.families[0]))
+            reason = race.failures[one.title].replace(guess_name, name).removeprefix(f"{name}: ")  # rows are gated for both at once
             raise NothingFitted(f"{one.title} could not be fitted: {reason}")
         reasons = "; ".join(f"{title}: {reason}" for title, reason in race.failures.items())
         raise NothingFitted(f"no learner could be fitted ({reasons})")

@@ -139,7 +139,7 @@ class Run:
     others: dict[str, Estimate]  # the same in other scores
     gain: Estimate | None  # over the guess
     leaderboard: list[dict[str, Any]]
-    signal: bool | None  # False: nothing beats the guess; None: stopped too early to know
+    signal: bool | None  # False: nothing beats the guess; None: stopped too early to know, or a named learner is neither better nor worse
     interrupted: bool
     record: dict[str, Any] = field(repr=False)  # what run.json holds
     simple: TableModel | None = field(default=None, repr=False)  # the simplest model that is as good, where it is another one

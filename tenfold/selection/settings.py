@@ -91,7 +91,7 @@ class Settings:
         """Why there are at least and at most so many folds, for a message."""
         K: Any = self.folds
         many = _is_whole(K) and K > MOST_FOLDS
-        return ": every pair of folds is left out once" + (f", and {K} folds would make {K * (K + 1) // 2:,} training sets" if many else "")
+        return ": every two of them may be left out together" + (f", and {K} would make {K * (K + 1) // 2:,} training sets" if many else "")
 
     def _put(self, **values: Any) -> None:
         """Set what was asked for in the form in which it is kept."""

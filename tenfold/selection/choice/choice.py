@@ -105,7 +105,7 @@ def choose(settings: list[Setting], held: HeldOut, rows: Array) -> Choice:
             places.append(Place(Mix({c: 1.0}), np.nan, "failed"))
             continue
         against = _against(*gaps[c], gaps[guess][0], limit)
-        if c == leader and not places:
+        if c == leader and top.single is not None:
             against = "best"
         elif settings[c].family.is_guess:
             against = "baseline"

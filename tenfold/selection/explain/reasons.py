@@ -20,7 +20,6 @@ from tenfold.table.reading import Raw, pl
 from tenfold.table.sketch import written
 
 ORDERS, BACKGROUND = 200, 500
-ADDS_UP = 1e-9  # of probabilities
 MOST_ROWS, BINS, MOST_LEVELS = 2000, 10, 15
 MOST_WORDS = 12
 MOST_CELLS, CELLS_AT_ONCE, FEWEST_ROWS = 500_000_000, 4_000_000, 20
@@ -122,17 +121,17 @@ def _towards(model: TableModel, what: str) -> Array:
 
 
 def _contributions(model: TableModel, row: pl.DataFrame, beside: pl.DataFrame, seed: int) -> SampledAttributions:
-    """Exactly where the model is made of trees whose answers are sums in the unit of the prediction, else by sampling: the same values.
-    Where the trees are surer than the model says, which keeps above its least probability, their sums are not its answer."""
+    """Exactly where the model is made of trees whose answers are sums in the unit of the prediction, else by sampling: the same values."""
     explained = model._explained()
-    if explained is not None and explained[3] in ("prediction", "probability"):
-        found = attributions(model, row, beside)
-        values, base = found.values[0].reshape(len(found.columns), -1), found.base.reshape(-1)
-        sums, names = base + values.sum(axis=0), response_of(model, row).outputs
-        if model.role != "classifier" or np.allclose(sums, model.predict_proba(row)[0, -len(base) :], atol=ADDS_UP, rtol=0):
-            nothing, every = np.zeros(values.shape), list(range(len(found.columns)))
-            return SampledAttributions(found.columns, names, base, values, nothing, nothing[0], every)
-    return sampled_attributions(model, row, beside, orders=ORDERS, random_state=seed)
+    if explained is None or explained[3] not in ("prediction", "probability"):
+        return sampled_attributions(model, row, beside, orders=ORDERS, random_state=seed)
+    found = attributions(model, row, beside)
+    values, base = found.values[0].reshape(len(found.columns), -1), found.base.reshape(-1)
+    if model.role == "classifier":  # what is said are not the probabilities p of the trees, but (1 − K f) p + f (`floored`)
+        part = 1 - len(model.classes_) * model._floor
+        values, base = part * values, part * base + model._floor
+    nothing, every = np.zeros(values.shape), list(range(len(found.columns)))
+    return SampledAttributions(found.columns, response_of(model, row).outputs, base, values, nothing, nothing[0], every)
 
 
 def effect(model: TableModel, raw: Raw, column: str, what: str | None = None, seed: int = 0) -> Effect:

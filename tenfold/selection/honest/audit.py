@@ -137,10 +137,9 @@ def _method(race: Race, folds: list[int], nested: bool, rounds: int) -> str:
     """How the estimate is made, in words."""
     if len(folds) == 1:
         return f"the choice repeated without each {IN_WORDS.get(rounds, f'{rounds}th')} of the rows of one fold"
-    named = any(family.named for family in race.families)
     if race.ordered:
-        return f"{len(folds) - 1} spans of time, each judged by {'a model of the rows' if named else 'the choice made'} before it"
-    if named:
+        return f"{len(folds) - 1} spans of time, each judged by {'a model of the rows' if race.named else 'the choice made'} before it"
+    if race.named:
         return f"cross-validation, {len(folds)} folds"
     if nested:
         return f"nested cross-validation, {race.K} outer rounds of the whole choice, {race.K - 1} inner folds"

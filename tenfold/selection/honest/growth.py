@@ -28,6 +28,7 @@ from tenfold.selection.race.fits import Unit
 from tenfold.selection.race.race import Race
 from tenfold.selection.settings import PREFERENCES
 
+UNTRIED = "The estimate is for models of the rows without a fold: there was no time to see whether models of all rows are better."
 FORM = 0.2  # of a gain: how far the form of the curve may be another one
 LEAST, MOST = 0.005, 0.5  # of a loss, that may be taken off: less is not worth the words
 PAIR = (0, 1)  # folds that are left out together, where the choice is not nested
@@ -66,11 +67,16 @@ class Growth:
         return (self.folds - 2) / self.folds
 
 
+def falls_with_rows(judge: Score) -> bool:
+    """Whether the judge is a mean loss of rows, or follows from one."""
+    loss = judge.mean_of_rows and not judge.greater_is_better and not judge.by_class
+    return judge.row_loss is not None and (loss or judge.name in SCORES)
+
+
 def growth(judge: Score, held: HeldOut, rows: Array, more: Array, fewer: Sequence[Array], folds: int) -> Growth | None:
     """By what was said of rows by models of more of the rows and, several times, of fewer, NaN where nothing was; None where too little is
     known, or the judge is no loss of rows."""
-    loss = judge.mean_of_rows and not judge.greater_is_better and not judge.by_class
-    if judge.row_loss is None or not (loss or judge.name in SCORES):
+    if judge.row_loss is None or not falls_with_rows(judge):
         return None
     some = np.flatnonzero(np.isfinite([one[:, 0] for one in fewer]).all(axis=0)) if fewer else np.empty(0, np.int64)
     if len(some) < 2:

@@ -36,7 +36,7 @@ def check_folder(folder: Path, record: Facts | None = None, replace: bool = Fals
     """
     if folder.exists() and not _is_ours(folder) and not _is_empty(folder):
         raise BadFile(
-            f"{folder} exists and was not made by tenfold select{_strange(folder)}: choose another name with --out"
+            f"{folder} exists and was not made by tenfold select or tenfold fit{_strange(folder)}: choose another name with --out"
         )
     if not folder.parent.is_dir():
         raise BadFile(f"there is no folder {folder.parent} to write {folder.name} into: make it first")
@@ -158,10 +158,10 @@ def _write_text(path: str, text: str) -> None:
 def open_run(folder: Path) -> TableModel:
     """The model of a saved run."""
     if not folder.exists():
-        raise BadFile(f"there is no folder {folder}: tenfold select makes one")
+        raise BadFile(f"there is no folder {folder}: tenfold select and tenfold fit make one")
     path = folder / MODEL if folder.is_dir() else folder
     if not path.exists():
-        raise BadFile(f"{folder} holds no {MODEL}: give a folder that tenfold select has made")
+        raise BadFile(f"{folder} holds no {MODEL}: give a folder that tenfold select or tenfold fit has made")
     model = tenfold.load(path)
     if not isinstance(model, TableModel):
         raise BadFile(f"{path} holds a {type(model).__name__}, not a model for tables: load it with tenfold.load")

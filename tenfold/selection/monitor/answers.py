@@ -59,10 +59,10 @@ class Answers:
         """Outputs as a score takes them."""
         return judged_output(judge, self.output, None if self.classes is None else np.arange(len(self.classes)))
 
-    def scored(self, judge: Score, widen: float | None = None) -> Facts:
-        """The score with its 95 % range. widen: 1 for rows that no model was fitted to, None for those of folds."""
+    def scored(self, judge: Score) -> Facts:
+        """The score with its 95 % range, for rows that no model was fitted to."""
         with np.errstate(over="ignore"):  # the range of a perfect score has no end
-            found = score_range(judge, self.truth, self.judged(judge), widen=widen)
+            found = score_range(judge, self.truth, self.judged(judge), widen=1.0)
         return dict(metric=judge.name, value=found.estimate, low=found.low, high=found.high, method=found.method)
 
 

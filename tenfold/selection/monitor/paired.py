@@ -77,14 +77,6 @@ class Difference:
         return "as good" if -self.band <= self.low and self.high <= self.band else "cannot be separated"
 
 
-def held_out_frame(rows: Array, fold: Array, truth: Array, output: Array, classes: list[str] | None = None) -> pl.DataFrame:
-    """What a run keeps of rows that were held out; output: numbers (n), or probabilities (n, classes)."""
-    columns: dict[str, Any] = dict(row=rows.astype(np.int64), fold=fold.astype(np.int32), truth=truth)
-    if classes is None:
-        return pl.DataFrame(columns | dict(prediction=output.reshape(-1)))
-    return pl.DataFrame(columns | {f"{CHANCE}{label}": output[:, k] for k, label in enumerate(classes)})
-
-
 def contender(folder: Path) -> Contender:
     """A run, by the predictions that it has kept of rows that it had not seen."""
     path = folder / HELD_OUT

@@ -44,7 +44,7 @@ def kept(answers: Answers, record: Facts) -> list[Kept]:
     judged = settings.get("metric")
     found = []
     for judge in judges_for(answers, judged, settings):
-        here = answers.scored(judge, widen=1.0)
+        here = answers.scored(judge)
         promised = estimates.get(judge.name)
         if isinstance(promised, dict) and all(isinstance(promised.get(key), (int, float)) for key in ("value", "low", "high")):
             found.append(Kept(judge.name, here, promised, p_value(here, promised, judge.sign)))

@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from tenfold.core.data import Array
-from tenfold.core.errors import BadInput, BadParameter
+from tenfold.core.errors import BadInput
 from tenfold.evaluate.split.splitters import assign_folds
 from tenfold.evaluate.validate.training_sets import Held
 from tenfold.table.task import LEAST_CLASS_ROWS
@@ -53,8 +53,6 @@ class Division:
 
 def count_folds(asked: int | None, rows: int, columns: int, classes: int) -> int:
     """The number of folds: as asked, else fixed by the shape of the table."""
-    if asked is not None and asked < 3:
-        raise BadParameter(f"folds={asked}: at least 3 are needed, as two are left out at a time")
     return min(asked or next((folds for most, folds in FOLDS if rows <= most), FEW_FOLDS), rows // 2)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from tenfold.base.sklearn_api import fresh
 from tenfold.core.data import Array
 from tenfold.core.errors import BadParameter
 from tenfold.selection.plan.candidates import FINALISTS, Family
@@ -31,7 +32,6 @@ SURELY_NESTED, ENOUGH = 600, 12  # rows up to which the nested choice comes befo
 REPEATS = ((500, 2),)  # up to so many rows, the finalists run on so many more divisions of them
 REPEATED, LEAST_REPEATED = 0.25, 30  # share of the budget that this may take, and the fewest rows
 ONCE_MORE = 0.2  # share of the budget that models of fewer rows may take
-MANY_FOLDS, FEW_ROWS, FEWER_FOLDS = 10, 2_000, 5  # of one learner: so many folds up to so many rows, and beyond
 # What the clock says of a plan: seconds before and after the race, and for each second of one core. Measured on ten tables of 150 to 4,200
 # rows with two cores: forecasts are 0.9 to 1.7 times as long as the runs were.
 STARTED, SPENT, MOST_CORES = 2.0, 0.85, 8
@@ -91,12 +91,14 @@ class Plan:
         return cls(K, few, nested, None, shape, budget)
 
     @classmethod
-    def of_one(cls, learner: Any, shape: Shape, folds: int | None) -> Plan:
-        """The plan where a learner is asked for by its name: that one, and the guess."""
-        K = folds or (MANY_FOLDS if shape.rows <= FEW_ROWS else FEWER_FOLDS)
-        guess = next(entry for entry in simple(shape) if entry.is_guess)
-        one = Entry(repr(learner), learner, 1, named=True)
-        return cls(min(K, shape.rows // 2), [guess, one], False, None, shape, 0.0)
+    def of_one(cls, learner: Any, shape: Shape, folds: int | None, seed: int) -> Plan:
+        """The plan where a learner is asked for by its name: that one, and the guess. seed: for what it draws by chance, where it has none
+        of its own, so that the same seed gives the same result."""
+        title, guess = repr(learner), next(entry for entry in simple(shape) if entry.is_guess)
+        if learner.get_params(deep=False).get("random_state", seed) is None:
+            learner = fresh(learner).set_params(random_state=seed)
+        K = count_folds(folds, shape.rows, shape.columns, shape.classes)
+        return cls(K, [guess, Entry(title, learner, 1, named=True)], False, None, shape, 0.0)
 
     @property
     def seconds(self) -> float:
@@ -108,7 +110,8 @@ class Plan:
         if self.budget == 0:
             return None
         seconds = min(self.seconds, self.budget) if self.screened is None else self.budget
-        return STARTED + SPENT * seconds / min(cores, MOST_CORES)
+        texts = self.shape.reading * readings(self.folds, self.nested)
+        return STARTED + texts + SPENT * seconds / min(cores, MOST_CORES)
 
     def sample(self, rows: int, seed: int, codes: Array | None = None) -> Array:
         """Rows of the first heat. codes: of classes, where a rare one that chance has left out has some rows more."""

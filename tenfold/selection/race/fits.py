@@ -71,7 +71,7 @@ class Fits:
                         if model is not None:
                             self._hear(place, model, k, held, family, unit)
         if warned:
-            unit.warning = _warning_text(warned[0])
+            unit.warning = first_line(warned[0]) if family.named else _warning_text(warned[0])
         unit.refitted = held in self.sets[number].refitted
         unit.seconds = time.perf_counter() - began
         return unit
@@ -91,6 +91,7 @@ class Fits:
         try:
             return sets.models(held)
         except ERRORS:
+            sets.refitted.add(held)
             return [self._one(sets, value, held, unit) for value in family.values or (None,)]
 
     def _one(self, sets: TrainingSets, value: Any, held: Held, unit: Unit) -> Any:

@@ -87,6 +87,11 @@ class Standing:
     # --- what is done ---
 
     @property
+    def named(self) -> bool:
+        """Whether a learner was asked for by its name, and nothing is chosen."""
+        return any(family.named for family in self.families)
+
+    @property
     def complete_folds(self) -> list[int]:
         """Folds that all families of the first lap have run that had not been dropped before; of a first fold that was cut short, who ran
         it counts."""
