@@ -143,9 +143,9 @@ def test_the_live_line_tells_where_a_race_is(capsys: pytest.CaptureFixture[str])
         shown.last = -PLAIN_EVERY
         shown.show(20, 90, 4.2, fold=fold, folds=5, dropped=dropped, families=28)
     lines = capsys.readouterr().err.splitlines()
-    assert lines[0] == "RACE     fold 2 of 5   20 of 90 training sets   4 s gone"
-    assert lines[1] == "RACE     fold 3 of 5   7 of 28 dropped   20 of 90 training sets   4 s gone"
-    assert lines[2] == "RACE     20 of 90 training sets   4 s gone"
+    assert lines[0] == "RACE     fold 2 of 5   20 of 90 training sets   4 s gone, about 15 s left"
+    assert lines[1] == "RACE     fold 3 of 5   7 of 28 dropped   20 of 90 training sets   4 s gone, about 15 s left"
+    assert lines[2] == "RACE     20 of 90 training sets   4 s gone, about 15 s left"
 
 
 def test_no_signal_is_a_verdict_not_a_failure(capsys: pytest.CaptureFixture[str]) -> None:

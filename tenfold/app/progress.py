@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import shutil
 import sys
 import time
@@ -25,13 +26,13 @@ class Progress:
     def show(self, done: int, of: int, seconds: float, **where: Any) -> None:
         """where: which fold of how many, and how many of the learners were dropped."""
         if sys.stderr.isatty():
-            self._draw(done, of, _place(**where))
+            self._draw(done, of, _place(**where), _clock(done, of, seconds))
         elif time.perf_counter() - self.last >= PLAIN_EVERY and done < of:
             self.last = time.perf_counter()
-            line = f"RACE     {_place(**where)}{done} of {of} training sets   {seconds:.0f} s gone"
+            line = f"RACE     {_place(**where)}{done} of {of} training sets   {_clock(done, of, seconds)}"
             print(line, file=sys.stderr, flush=True)
 
-    def _draw(self, done: int, of: int, place: str) -> None:
+    def _draw(self, done: int, of: int, place: str, clock: str) -> None:
         if self.live is None:
             from rich import progress
             from rich.console import Console
@@ -43,16 +44,13 @@ class Progress:
                 progress.TextColumn("{task.fields[place]}"),
                 progress.MofNCompleteColumn(),
                 progress.TextColumn("training sets  "),
-                progress.TimeElapsedColumn(),
-                progress.TextColumn("gone, about"),
-                progress.TimeRemainingColumn(),
-                progress.TextColumn("left"),
+                progress.TextColumn("{task.fields[clock]}"),
             )
             console = Console(stderr=True)
             self.live = progress.Progress(*columns, console=console, refresh_per_second=5, transient=True)
-            self.task = self.live.add_task("race", total=of, place=place)
+            self.task = self.live.add_task("race", total=of, place=place, clock=clock)
             self.live.start()
-        self.live.update(self.task, completed=done, total=of, place=place)
+        self.live.update(self.task, completed=done, total=of, place=place, clock=clock)
 
     def close(self) -> None:
         """Take the line away."""
@@ -66,6 +64,12 @@ def _place(fold: int | None = None, folds: int = 0, dropped: int = 0, families: 
     if fold is None:
         return ""
     return f"fold {fold} of {folds}   " + (f"{dropped} of {families} dropped   " if dropped else "")
+
+
+def _clock(done: int, of: int, seconds: float) -> str:
+    """What is gone, and what is left at the pace so far."""
+    left = f", about {math.ceil(seconds * (of - done) / done)} s left" if 0 < done < of else ""
+    return f"{seconds:.0f} s gone{left}"
 
 
 @contextlib.contextmanager
