@@ -504,7 +504,7 @@ def test_groups_stay_in_one_fold() -> None:
 
 
 @pytest.mark.parametrize("prefer", ["simple", "fast"])
-def test_what_is_preferred_is_saved_with_its_own_estimate(prefer: str) -> None:
+def test_what_is_preferred_is_saved_with_its_own_estimate(prefer: str, tmp_path: Path) -> None:
     frame, y = mixed_table()
     found = tenfold.select(frame, y, folds=4, prefer=prefer)
     assert len(found.record["members"]) == 1 and found.record["prefer"] == prefer
@@ -512,6 +512,11 @@ def test_what_is_preferred_is_saved_with_its_own_estimate(prefer: str) -> None:
         best = tenfold.select(frame, y, folds=4)
         assert len(best.record["members"]) > 1 and best.record["prefer"] == "best"
         assert best.record["simple"]["estimate"]["rmse"]["value"] == found.estimate.value
+        assert found.record["best"]["estimate"]["rmse"]["value"] == best.estimate.value
+        found.save(tmp_path / "run")  # both are saved, whichever is preferred
+        np.testing.assert_array_equal(tenfold.load(tmp_path / "run" / "best.tenfold").predict(frame), best.predict(frame))
+        assert best.simple is not None and found.simple is None
+        np.testing.assert_array_equal(best.simple.predict(frame), found.predict(frame))
 
 
 def test_what_learners_say_names_columns_and_classes() -> None:

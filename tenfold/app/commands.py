@@ -39,7 +39,7 @@ COMMANDS: dict[str, tuple[Command, ...]] = {  # by purpose, in the order of the 
         ("reproduce", reproduce_command, "Do a run again, and compare bit for bit."),
         ("fit", fit_command, "Fit one named learner, estimate how good it is, save it."),
         ("compare", compare_command, "Which of two or more models is better, on the same rows."),
-        ("demo", demo_command, "The same on a table that is included."),
+        ("demo", demo_command, "select on a table that is included, in seconds."),
         ("advise", advise_command, "Which regression for a table, and why."),
     ),
     "Use a model": (

@@ -50,7 +50,8 @@ def explain_command(
 ) -> int:
     """Say why a row gets its prediction, how a column acts, or what another cell would change; without an option, which columns matter.
 
-    What a column adds is its Shapley value against the rows of FILE, found by sampling: the contributions sum to the prediction.
+    What a column adds is its Shapley value against up to 500 rows of FILE, exact for trees whose answers are sums, else by sampling: the
+    contributions sum to the prediction.
     Effects of a column are accumulated local effects, which ask only about rows that can be.
 
     Example:  tenfold explain churn.tenfold --row 17

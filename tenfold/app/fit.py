@@ -49,7 +49,7 @@ def fit_command(
     Columns are read and prepared as by tenfold select, leaks left out, groups, weights and times heeded; but nothing is chosen, and the
     learner is saved whatever it is worth. What is saved, all commands take that take what tenfold select has saved.
 
-    Example:  tenfold fit churn.csv --target churned --model Lasso --set alpha=0.1
+    Example:  tenfold fit churn.csv --target churned --model RandomForest --set n_estimators=500
     """
     began = time.perf_counter()
     target = named_target(file, target)

@@ -13,7 +13,18 @@ from typing import Annotated
 
 import typer
 
-from tenfold.app.learners import PURPOSE, family_of, formula, learners, named, parameters, required, role_of, says
+from tenfold.app.learners import (
+    PURPOSE,
+    family_of,
+    formula,
+    learners,
+    named,
+    parameters,
+    required,
+    role_of,
+    says,
+    tells_chances,
+)
 from tenfold.app.options import JsonResult
 from tenfold.app.words import clean, counted, short, terminal_width
 from tenfold.core.errors import BadFile, BadParameter
@@ -24,10 +35,12 @@ TITLES = {  # what the learners of a folder have in common
     "linear": "Linear models",
     "generative": "Distributions of classes",
     "neighbors": "Nearest rows",
+    "density": "Densities",
     "cluster": "Clusters",
     "reduce": "Fewer columns",
     "prepare": "Columns prepared",
     "features": "Columns chosen",
+    "text": "Texts",
     "nonlinear": "Curves and neighbourhoods",
     "kernel_machines": "Kernel machines",
     "manifold": "Maps of near rows",
@@ -93,7 +106,7 @@ def _one(name: str, as_json: bool) -> list[str]:
             head = f"  {f'{one.name} = {_shown(one.default)}':<{wide}}  "
             values = f" ({' | '.join(repr(choice) for choice in one.one_of)})" if one.one_of else ""
             lines += _hung(f"{head}{one.doc}{values}", width, wide + 4)
-    if role_of(kind) in PURPOSE and not required(kind):
+    if role_of(kind) in PURPOSE and not required(kind) and tells_chances(kind):
         plain = next((f" --set {one.name}={one.default}" for one in domains if type(one.default) in (int, float)), "")
         lines += ["", f"  tenfold fit FILE --target COLUMN --model {name}{plain}"]
     return lines

@@ -64,8 +64,12 @@ JsonResult = Annotated[bool, typer.Option("--json", help="one JSON object instea
 
 # --- the settings of a run ---
 
-Effort = Annotated[str, typer.Option(metavar="NAME", help="quick, normal or thorough: how much is tried, whatever the clock says")]
-Limit = Annotated[float | None, typer.Option(metavar="SECONDS", help="finish with what is complete when so many seconds are over")]
+Effort = Annotated[
+    str, typer.Option(metavar="NAME", help="quick, normal or thorough: how much is tried, where --time does not say so")
+]
+Limit = Annotated[
+    float | None, typer.Option(metavar="SECONDS", help="plan for so many seconds, and finish with what is complete when they are over")
+]
 Prefer = Annotated[
     str,
     typer.Option(

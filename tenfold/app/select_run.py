@@ -23,7 +23,7 @@ from tenfold.core.threads import thread_budget
 from tenfold.report.folder import explained_of, report_run
 from tenfold.report.plain_words import words_of
 from tenfold.selection.job import Job
-from tenfold.selection.model.store import HELD_OUT, MODEL, RECORD, REPORT, SIMPLE, is_finished, stopped_folder
+from tenfold.selection.model.store import BEST, HELD_OUT, MODEL, RECORD, REPORT, SIMPLE, is_finished, stopped_folder
 from tenfold.selection.monitor.answers import answers_of
 from tenfold.selection.monitor.promise import kept
 from tenfold.selection.race.checkpoint import Checkpoint
@@ -146,7 +146,7 @@ def saved_facts(folder: Path) -> dict[str, Any]:
     """What there is in the folder of a run."""
     size = file_size((folder / MODEL).stat().st_size)
     rows = tenfold.inspect(folder / MODEL).holds_training_rows
-    files = sorted(entry.name for entry in folder.iterdir() if entry.name in (RECORD, HELD_OUT, REPORT, SIMPLE))
+    files = sorted(entry.name for entry in folder.iterdir() if entry.name in (RECORD, HELD_OUT, REPORT, SIMPLE, BEST))
     return dict(folder=str(folder), size=size, rows=rows, files=files)
 
 

@@ -216,8 +216,9 @@ class Text(Silent):
             return lines
         score = "" if worth is None else f" ({metric_name(metric)} {figure(worth, metric)} on new rows)"
         if prefer == "simple":
-            return [*lines, f"         the simplest that is as good as the best single model; --prefer best takes {short(beside)}{score}"]
-        return [*lines, f"SIMPLE   {short(beside)}{score}: the simplest that is as good as the best single model (--prefer simple)"]
+            lines.append("         the simplest that is as good as the best single model")
+            return [*lines, f"BEST     {short(beside)}{score}, saved beside it"]
+        return [*lines, f"SIMPLE   {short(beside)}{score}: the simplest that is as good as the best single model, saved beside it"]
 
     def _words(self, lines: list[str]) -> list[str]:
         return ["", "IN PLAIN WORDS", *(f"  {line}" for line in lines)]

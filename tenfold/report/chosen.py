@@ -42,13 +42,14 @@ def chosen(facts: Facts) -> Section | None:
         ]
     heavy = as_dict(facts.more.get("inside"))
     blocks += _inside(heavy, known[0][0] if known else facts.chosen)
-    simple = as_dict(facts.record.get("simple"))
+    chosen_simple = facts.record.get("prefer") == "simple"
+    simple = as_dict(facts.record.get("best" if chosen_simple else "simple"))
     if simple.get("model") and simple["model"] != facts.record.get("chosen"):
         one = as_dict(as_dict(simple.get("estimate")).get(facts.metric))
         value, low, high = (number(one.get(key)) for key in ("value", "low", "high"))
         span = f", 95% range {facts.figure(low)} to {facts.figure(high)}" if low is not None and high is not None else ""
         worth = f": {facts.metric_name()} {facts.figure(value)}{span}" if value is not None else ""
-        blocks.append(Text(f"Simpler, and saved beside it: {shown(simple['model'], 80)}{worth}."))
+        blocks.append(Text(f"{'The best' if chosen_simple else 'Simpler'}, and saved beside it: {shown(simple['model'], 80)}{worth}."))
         within = as_dict(facts.more.get("inside_simple"))
         blocks += [] if within.get("learner") == heavy.get("learner") else _inside(within, shown(simple["model"], 80))
     return Section("chosen", "The chosen model", [*blocks, *_tried(facts)])

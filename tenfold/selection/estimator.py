@@ -39,7 +39,7 @@ class Select(Estimator):
     Model       what was chosen, fitted to all rows: one model, the weighted mean of some, or the guess where there is no signal
     Objective   `metric` on rows that the models have not seen
     Algorithm   every family of a portfolio on the same folds; the choice repeated without each fold, which gives `estimate_`
-    Cost        folds + 1 fits of each family, as many more as the nested estimate takes below some 2,000 rows; rows are kept
+    Cost        folds + 1 fits of each family, as many more where the estimate is nested, up to 2,000 rows with effort normal; rows are kept
     Fails when  there are fewer than 10 rows (refused)
     Reference   Varma & Simon 2006 (nested estimate); Caruana et al. 2004 (ensembles)
 
@@ -67,8 +67,8 @@ class Select(Estimator):
     drop: Sequence[str] = param(default=(), doc="columns that are left out; those of an array are x0, x1, ...")
     keep: Sequence[str] = param(default=(), doc="columns that are used although they look useless")
     category: Sequence[str] = param(default=(), doc="columns whose numbers are names of categories")
-    effort: str = param(default="normal", one_of=EFFORTS, doc="how much is tried, whatever the clock says")
-    time: float | None = param(default=None, above=0, doc="seconds, after which the plan is cut short")
+    effort: str = param(default="normal", one_of=EFFORTS, doc="how much is tried; with a time, up to how many rows the estimate is nested")
+    time: float | None = param(default=None, above=0, doc="seconds that the plan is made for, in place of the effort, and cut after")
     time_column: str | None = param(default=None, doc="column of dates or numbers: every fold is judged by what was known before it")
     prefer: str = param(
         default="best",

@@ -25,7 +25,7 @@ class Found:
 
     outcome: Outcome
     model: TableModel
-    beside: TableModel | None  # the simplest model that is as good, where it is another one
+    beside: TableModel | None  # the simplest model that is as good, where it is another one; where that is preferred, the best
     sketch: dict[str, Any]  # of the training table
     record: dict[str, Any]  # what run.json holds
 

@@ -255,10 +255,10 @@ class Job:
         if found.told is not None:
             self.emit("decisions", **found.told)
         model = self._model(found, coder, found.taken)
-        late = left is not None and found.fit_seconds(found.taken) + found.fit_seconds(found.simple) > left
-        simple = None if late or found.simple == found.taken else self._model(found, coder, found.simple)
         other = _told_beside(found.prefer)
-        beside = found.name(found.choice.taken(other))
+        second = found.taken if found.is_guess else found.choice.taken(other)
+        late = left is not None and found.fit_seconds(found.taken) + found.fit_seconds(second) > left
+        beside = None if late or second == found.taken else self._model(found, coder, second)
         worth = found.estimates_of(other).get(judge.name)
         self.emit(
             "chosen",
@@ -267,12 +267,12 @@ class Job:
             is_guess=found.is_guess,
             members=found.members,
             prefer=found.prefer,
-            beside=None if simple is None else beside,
+            beside=None if beside is None else found.name(second),
             worth=None if worth is None else worth.value,
             metric=judge.name,
         )
         how = dict(interrupted=self.interrupted, cut_by_time=self.cut, heat=race is self.heat)
-        return Found.of(found, looked, (model, simple), self.settings, self.checks | how, self._gone())
+        return Found.of(found, looked, (model, beside), self.settings, self.checks | how, self._gone())
 
     def _model(self, found: Outcome, coder: TableCoder, mix: Mix) -> TableModel:
         """What is chosen, fitted to all rows."""

@@ -284,7 +284,7 @@ class Outcome:
                 estimates={name: asdict(one) for name, one in found.estimates(race.judges, self.prefer).items()},
             )
         )
-        simple = self.estimates_of("simple")
+        simple, best = self.estimates_of("simple"), self.taken if self.is_guess else self.choice.best
         return dict(
             chosen=self.label,
             prefer=self.prefer,
@@ -292,6 +292,7 @@ class Outcome:
             floor=race.fits.floor,
             tied=self.tied,
             simple=dict(model=self.name(self.simple), estimate={name: asdict(one) for name, one in simple.items()}),
+            best=dict(model=self.name(best), estimate={name: asdict(one) for name, one in self.estimates_of("best").items()}),
             signal=self.signal,
             decisions=self.told,
             board=self.board,

@@ -17,7 +17,7 @@ from tenfold.selection.found import Found
 from tenfold.selection.honest.estimate import COVERAGE, Estimate, least_of, reach_of, reaches_of
 from tenfold.selection.honest.unseen import WEIGHT, Unseen
 from tenfold.selection.job import Job, Listener
-from tenfold.selection.model.store import write_run
+from tenfold.selection.model.store import BEST, SIMPLE, write_run
 from tenfold.selection.model.table_model import TableModel
 from tenfold.selection.settings import Settings
 from tenfold.selection.targets import are_names, columns_in, settings_of
@@ -64,16 +64,16 @@ def select(
 ) -> Run:
     """Choose a model for a table, with an honest estimate of how good the chosen model will be on new rows.
 
-    table: path to a CSV or Parquet file, a data frame, or an array of two dimensions, whose columns are called x0, x1, ... target: the name
-    of a column, or its values: `select(X, y)`; of a list of names one after another is predicted, without the others, and the runs are
-    returned by name, as `Runs`.
+    table: path to a file (CSV, TSV, Parquet, Arrow, JSON lines, Excel, SQLite; also .gz, .zst, .zip), a data frame, or an array of two
+    dimensions, whose columns are called x0, x1, ... target: the name of a column, or its values: `select(X, y)`; of a list of names one
+    after another is predicted, without the others, and the runs are returned by name, as `Runs`.
     task: "classes" or "number". metric: see tenfold.cross_validate. folds: 10 up to 200 rows, 8 up to 500, else 5.
     drop, keep: columns to leave out, or to use although they look useless. category: columns whose numbers are names of
     categories; a target that is named here has its texts for classes, also those that would stand for a missing value.
-    effort: "quick", "normal" or "thorough", plans that are fixed by the shape of the table. time: seconds, after which the plan is cut
-    short. prefer: "best", which may be an ensemble; "simple", the simplest model that is as good as the best single one; "fast", the
-    best single one. honest: how the estimate is made, "nested" (the choice looks at models that have not seen the rows it is judged on),
-    "folds" (from the models of the race alone), or "auto", nested where that is cheap.
+    effort: "quick", "normal" or "thorough", plans that are fixed by the shape of the table. time: seconds that the plan is made for, in
+    place of the effort, and after which it is cut short. prefer: "best", which may be an ensemble; "simple", the simplest model that is
+    as good as the best single one; "fast", the best single one. honest: how the estimate is made, "nested" (the choice looks at models
+    that have not seen the rows it is judged on), "folds" (from the models of the race alone), or "auto", nested where that is cheap.
     groups: a column whose rows of one value stay in one fold, because new rows will have other values.
     weights: a column that says how much each row counts, in fits and in scores. time_column: dates or numbers; every fold is judged by what
     was known before it, so that the estimate is one for the future.
@@ -142,7 +142,8 @@ class Run:
     signal: bool | None  # False: nothing beats the guess; None: stopped too early to know, or a named learner is neither better nor worse
     interrupted: bool
     record: dict[str, Any] = field(repr=False)  # what run.json holds
-    simple: TableModel | None = field(default=None, repr=False)  # the simplest model that is as good, where it is another one
+    simple: TableModel | None = field(default=None, repr=False)  # the simplest model that is as good, where it is another one,
+    best: TableModel | None = field(default=None, repr=False)  # and the best one where the simplest is preferred
     held_out: pl.DataFrame | None = field(default=None, repr=False)  # what was said of rows that had not been seen
     sketch: dict[str, Any] | None = field(default=None, repr=False)  # what the columns of the training rows held
     table: Any = field(default=None, repr=False, compare=False)  # what it was made from, a path or rows in memory; not saved
@@ -152,16 +153,17 @@ class Run:
         cls,
         model: TableModel,
         record: dict[str, Any],
-        simple: TableModel | None = None,
+        beside: TableModel | None = None,
         held_out: pl.DataFrame | None = None,
         sketch: dict[str, Any] | None = None,
     ) -> Run:
-        """The result, from a model and the record of how it was found."""
+        """The result, from a model, the one that is saved beside it, and the record of how they were found."""
         estimates = {name: Estimate(**one) for name, one in record["estimate"].items()}
         estimate, gain = estimates.pop(record["settings"]["metric"], None), (record["search"] or {}).get("gain")
+        simple, best = (None, beside) if record["prefer"] == "simple" else (beside, None)
         return cls(
             model, record["chosen"], estimate, estimates, None if gain is None else Estimate(**gain), record["board"],
-            record["signal"], bool(record["interrupted"]), record, simple, held_out, sketch,
+            record["signal"], bool(record["interrupted"]), record, simple, best, held_out, sketch,
         )  # fmt: skip
 
     @overload
@@ -239,13 +241,12 @@ class Run:
         return movers(self.model, raw) if column is None else effect(self.model, raw, column, label)
 
     def save(self, folder: Any, replace: bool = False) -> Path:
-        """Write model.tenfold and run.json into a folder, whole or not at all.
+        """Write the models, run.json, the sketch and what was said of held-out rows into a folder, whole or not at all.
 
         The folder of a run with the same target is replaced, unless this one was stopped; any other only if `replace`.
         """
-        return write_run(
-            Path(folder), self.model, self.record, replace, simple=self.simple, sketch=self.sketch, held_out=self.held_out
-        )
+        beside = {SIMPLE: self.simple, BEST: self.best}
+        return write_run(Path(folder), self.model, self.record, replace, beside=beside, sketch=self.sketch, held_out=self.held_out)
 
     def report(self, path: Any, table: Any = None, by: str | None = None) -> Path:
         """Write the report, one HTML file that loads nothing; with the training table also what drives the model and where it fails.

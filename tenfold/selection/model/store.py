@@ -3,7 +3,8 @@
     model.tenfold      the model                      sketch.json        what the columns of the training table held, without its rows
     run.json           how it was found               held_out.parquet   predictions for rows that the model had not seen
     report.html        what a person should see of it explained.json     what drives the model, and where it fails
-                       also as report.md, report.pdf
+                       also as report.md, report.pdf  simple.tenfold     the simplest model that is as good, or
+                                                      best.tenfold       the best one, where the simplest is preferred
 """
 
 from __future__ import annotations
@@ -11,7 +12,9 @@ from __future__ import annotations
 import json
 import os
 import re
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -23,8 +26,9 @@ from tenfold.selection.model.table_model import TableModel
 from tenfold.table.reading import pl
 
 MODEL, RECORD, MARK = "model.tenfold", "run.json", "tenfold select"
-SIMPLE, SKETCH, HELD_OUT, EXPLAINED, REPORT = "simple.tenfold", "sketch.json", "held_out.parquet", "explained.json", "report.html"
-FILES = frozenset((MODEL, SIMPLE, RECORD, SKETCH, HELD_OUT, EXPLAINED, REPORT, "report.md", "report.pdf"))
+SIMPLE, BEST = "simple.tenfold", "best.tenfold"  # what is saved beside the model: the simplest that is as good, or the best
+SKETCH, HELD_OUT, EXPLAINED, REPORT = "sketch.json", "held_out.parquet", "explained.json", "report.html"
+FILES = frozenset((MODEL, SIMPLE, BEST, RECORD, SKETCH, HELD_OUT, EXPLAINED, REPORT, "report.md", "report.pdf"))
 UNSAFE = re.compile(r"[^\w.-]+")  # in the name of a folder
 Facts = dict[str, Any]
 
@@ -114,14 +118,15 @@ def write_run(
     record: Facts,
     replace: bool = False,
     *,
-    simple: TableModel | None = None,
+    beside: Mapping[str, TableModel | None] = MappingProxyType({}),
     sketch: Facts | None = None,
     held_out: pl.DataFrame | None = None,
     report: str | None = None,
 ) -> Path:
     """Write beside the final name, then rename: a reader sees the old folder or the new one.
 
-    A run that was stopped takes the place of a finished one only if asked to. sketch: from `table.sketch`; held_out: from `held_out`.
+    A run that was stopped takes the place of a finished one only if asked to. beside: other models, by file; sketch: from `table.sketch`;
+    held_out: from `held_out`.
     """
     check_folder(folder, record, replace)
     if record.get("interrupted") and is_finished(folder) and not replace:
@@ -134,8 +139,9 @@ def write_run(
             tenfold.save(model, os.path.join(new, MODEL))
             text = json.dumps(plain(record), indent=2, ensure_ascii=False, allow_nan=False)
             _write_text(os.path.join(new, RECORD), text + "\n")
-            if simple is not None:
-                tenfold.save(simple, os.path.join(new, SIMPLE))
+            for name, other in beside.items():
+                if other is not None:
+                    tenfold.save(other, os.path.join(new, name))
             if report is not None:
                 _write_text(os.path.join(new, REPORT), report)
             if sketch is not None:
