@@ -139,6 +139,8 @@ def _of_column(found: Effect, classes: bool) -> list[str]:
     if not found.rows:
         lines = [f"COLUMN   {short(found.column, 40)}   the words that say most about {what}: the score of each alone", ""]
     largest = max((abs(value) for _, value in found.points), default=0.0) or 1.0
+    if not found.points:
+        return [*lines, f"  No word of it says anything about {what}."]
     wide = max(len(short(point, 24)) for point, _ in found.points)
     for point, value in found.points:
         size = _signed(value, classes) if found.rows else f"{value:+.3g}"

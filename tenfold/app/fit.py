@@ -60,12 +60,12 @@ def fit_command(
     show, saved = Json() if as_json else Quiet() if quiet else _Transcript(), False
     try:
         show("start", **start_facts(settings.seed))
-        Checkpoint(folder, {}).forget()  # of a stopped run, which this one takes the place of
         job = Job(show, False, settings, named=lambda role: predictor(model, role, setting or []))
         found = run_of(job.run(file, target))
         with undisturbed():
             found.save(folder, replace)
             saved = True
+            Checkpoint(folder, {}).forget()  # of a stopped run, which this one takes the place of
         notes = [*([] if note is None else [note]), *report_into(folder, file, found.record, began)]
         show("saved", **saved_facts(folder), commands=next_commands(folder, file), notes=notes)
         show("done", seconds=time.perf_counter() - began)

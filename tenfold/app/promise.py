@@ -31,7 +31,7 @@ def estimate_command(
     Example:  tenfold estimate churn.tenfold last_month.csv
     """
     model, record = open_run(folder), record_of(folder)
-    answers = answers_of(model, file, (record.get("data") or {}).get("sha256"))
+    answers = answers_of(model, file, (record.get("data") or {}).get("sha256"), record.get("settings") or {})
     found = kept(answers, record)
     verdict = found[0].verdict
     if as_json:

@@ -80,15 +80,15 @@ def run_select(request: Request, show: Silent, checkpoint: Checkpoint | None = N
         show("start", **start_facts(settings.seed), effort=settings.effort, time=settings.time)
         if checkpoint is None:
             checkpoint = Checkpoint(folder, dict(request.asked, sha256=None))
-            checkpoint.forget()  # of an earlier run, which this one takes the place of
         found = run_of(Job(show, True, settings, checkpoint).run(request.file, request.target))
         notes = [] if request.note is None else [request.note]
+        keeps = f"{folder}/ keeps its finished model; this one was stopped"
+        if not found.leaderboard and (found.interrupted or found.record["cut_by_time"]) and is_finished(folder):
+            show("kept", note=f"{keeps} before there was anything to save")
+            return Ended(_code(found), None)
         if found.interrupted and is_finished(folder) and (resumed or not request.replace):
-            notes = [f"{folder}/ keeps its finished model; this one was stopped"]
+            notes = [keeps]
             folder = stopped_folder(folder, found.record)
-        if notes and found.interrupted and not found.leaderboard:
-            show("kept", note=f"{notes[0]} before there was anything to save")
-            return Ended(STOPPED, None)
         with undisturbed():
             found.save(folder, request.replace or resumed)
             saved = True
@@ -128,7 +128,7 @@ def _report_and_judge(request: Request, show: Silent, found: Run, folder: Path, 
     if request.holdout is None:
         return
     try:
-        answers = answers_of(found.model, request.holdout, found.record["data"]["sha256"])
+        answers = answers_of(found.model, request.holdout, found.record["data"]["sha256"], found.record["settings"])
         scores = [asdict(one) for one in kept(answers, found.record)]
         show("holdout", file=request.holdout.name, rows=answers.rows, target=request.target, notes=answers.notes, scores=scores)
     except TenfoldError as reason:
@@ -175,8 +175,8 @@ def report_into(folder: Path, file: Path, record: dict[str, Any], began: float) 
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", TenfoldWarning)  # of the table, told when it was read first
             report_run(folder, None if late or large or record["interrupted"] else file)
-    except (TenfoldError, ImportError, MemoryError) as reason:
-        return [f"no report was written: {first_line(reason)}"]
+    except Exception as reason:  # whatever it is: the model is saved, and the run ends as it should
+        return [f"no report was written: {first_line(reason) or type(reason).__name__}"]
     except KeyboardInterrupt:
         return [f"the report was stopped: tenfold report {shlex.quote(str(folder))} writes it"]
     return []

@@ -253,11 +253,16 @@ class Quiet(Text):
     def __init__(self, out: TextIO | None = None, width: int | None = None) -> None:
         super().__init__(out, width)
         self.estimate: Facts = {}
+        self.apart = ""  # what rows kept apart said
         self.chosen: Facts = {}
 
     def __call__(self, event: str, **facts: Any) -> None:
         if event == "estimate":
             self.estimate = facts
+        elif event == "holdout":
+            for one in (Kept(**scored) for scored in facts["scores"][:1]):
+                score = f"{metric_name(one.metric)} {figure(one.found['value'], one.metric)}"
+                self.apart = f"   {facts['file']}: {score}, {one.verdict or 'not promised'}"
         elif event == "chosen":
             self.chosen = facts
         elif event == "kept":
@@ -270,7 +275,7 @@ class Quiet(Text):
                 worth = f"{metric_name(name)} {value} ({low} to {high})"
             worse = "no usable signal: " if self.chosen["is_guess"] else "worse than guessing: "
             verdict = worse if self.estimate["signal"] is False else ""
-            line = f"{verdict}{self.chosen['model']}   {worth}   saved {facts['folder']}/"
+            line = f"{verdict}{self.chosen['model']}   {worth}   saved {facts['folder']}/{self.apart}"
             self.say(clean(line))
 
 

@@ -52,6 +52,8 @@ def watch_command(
         if training.digest != (record.get("data") or {}).get("sha256"):
             notes.append(f"{against.name} is not the file that the model was fitted to, or has changed since")
         all_columns = together(sketched, training.frame, new.frame)
+        if all_columns is None:
+            notes.append("all columns together are not compared: that takes two different rows on either side")
     drifted = any(one.drifted for one in found) or bool(all_columns and all_columns.drifted)
     if as_json:
         facts = [dict(asdict(one), drifted=one.drifted, size=one.size) for one in found]

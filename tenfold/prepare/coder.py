@@ -17,7 +17,7 @@ from tenfold.prepare.cycles import WAVES, cycle_columns, cycle_names
 from tenfold.prepare.table_dates import DateSums
 from tenfold.prepare.table_sums import LevelSums, NumberSums, TableSums
 from tenfold.table.cells import as_texts, by_level, class_texts, counted_levels, finite, is_text
-from tenfold.table.columns import LEAST_LEVEL_ROWS
+from tenfold.table.columns import LEAST_LEVEL_ROWS, Column
 from tenfold.table.dates import FORMS, ISO, days, written_dates
 from tenfold.table.reading import pl
 from tenfold.table.written_numbers import PATTERNS, read_number
@@ -172,6 +172,15 @@ class TableCoder(Estimator):
     def form_of(self, i: int) -> str:
         """How the dates or numbers of column i are written; older files know no forms."""
         return str(self.date_[i]) if "date_" in vars(self) else ""
+
+    def as_columns(self) -> list[Column]:
+        """The columns as they were read in fit, so that more rows of them are read in the same way; nothing of older files."""
+        found = []
+        for i, name in enumerate(map(str, self.feature_names_in_ if "date_" in vars(self) else ())):
+            form = self.form_of(i)
+            kind = "category" if self.category_[i] else "number" if not form or form in PATTERNS else "date"
+            found.append(Column(name, kind, form=form or None))
+        return found
 
     def typed(self) -> dict[str, bool]:
         """Columns that were numbers or dates in fit, and not texts of some form; whether they were dates."""

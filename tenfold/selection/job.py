@@ -79,6 +79,8 @@ class Job:
         if self.checkpoint is not None:
             self.checkpoint.is_of(raw.name, raw.digest)
         looked = look(raw, target, asked, self.emit, trusting)
+        if self.checkpoint is not None:
+            self.checkpoint.begin()
         plan = self._plan(looked)
         if asked.monotone is not None:
             self.emit("monotone", columns=asked.monotone, families=[family.title for family in plan.families[1:]])

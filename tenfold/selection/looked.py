@@ -112,6 +112,9 @@ def look(raw: Raw, target: Any, asked: Settings, emit: Callable[..., None], trus
         check_name(name, frame.columns)
         if name == target:
             raise BadParameter(f"{role}={name!r}: this is the column to predict")
+        if role != "time_column" and name in (*asked.keep, *asked.category):
+            option = "keep" if name in asked.keep else "category"
+            raise BadParameter(f"{option}={name!r}: this is the column of {role}, which is not used to predict")
     beside = [roles[role] for role in ("weights", "groups") if role in roles]  # what they hold is not known of the new rows
     named = Asked(asked.keep, [*asked.drop, *beside], asked.category)
     named.check(frame.columns, target)

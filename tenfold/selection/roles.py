@@ -8,6 +8,7 @@ import numpy as np
 
 from tenfold.core.data import Array
 from tenfold.core.errors import BadInput
+from tenfold.table.cells import group_numbers
 from tenfold.table.columns import look_at
 from tenfold.table.reading import Raw, pl
 from tenfold.table.task import Task, learnable
@@ -37,7 +38,7 @@ def weights_of(raw: Raw, name: str, comma: bool, task: Task) -> tuple[Array, Tas
 
 def groups_of(raw: Raw, name: str, task: Task) -> Array:
     """A number for each row, the same for rows of one group; a missing name is a group too."""
-    return np.unique(raw.frame[name][task.rows].cast(pl.String).fill_null("").to_numpy(), return_inverse=True)[1].reshape(-1)
+    return group_numbers(raw.frame[name][task.rows])
 
 
 def times_of(raw: Raw, name: str, comma: bool, task: Task) -> Array:

@@ -110,6 +110,11 @@ def without_missing_words(texts: pl.Series) -> tuple[pl.Series, Odd | None]:
     return texts.set(missing, None), _odd(texts, missing)
 
 
+def group_numbers(column: pl.Series) -> Array:
+    """A number for each row, the same for rows of one value; a missing one is a value too."""
+    return np.unique(as_texts(column).fill_null("").to_numpy().astype(str), return_inverse=True)[1].reshape(-1)
+
+
 def class_texts(texts: pl.Series, known: Collection[str] = ()) -> pl.Series:
     """Texts of a category: null for the words that no class is called, unless one of those is known as a class."""
     classes = {one.lower() for one in known}

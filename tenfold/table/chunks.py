@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -44,16 +44,16 @@ def is_large(path: Path) -> bool:
     return b"\n" in start and encoding_of(start) is None and large.is_plain_text(path)
 
 
-def chunks(path: Path, names: Collection[str] | None = None) -> Iterator[pl.DataFrame]:
+def chunks(path: Path, names: Collection[str] | None = None, known: Sequence[Column] = ()) -> Iterator[pl.DataFrame]:
     """The rows of a large file in their order, some at a time (`read_in_parts`)."""
-    return (chunk.frame for chunk in read_in_parts(path, names))
+    return (chunk.frame for chunk in read_in_parts(path, names, known))
 
 
-def read_in_parts(path: Path, names: Collection[str] | None = None) -> Iterator[Chunk]:
+def read_in_parts(path: Path, names: Collection[str] | None = None, known: Sequence[Column] = ()) -> Iterator[Chunk]:
     """The rows in their order, of all columns or of those named (all, where one is not there).
 
-    What the columns of a CSV file hold (numbers, dates, categories, texts) is found in the first rows; what does not suit it further
-    down is missing, which is told at the end.
+    What the columns of a CSV file hold (numbers, dates, categories, texts) is found in the first rows, but for those that are known; what
+    does not suit it further down is missing, which is told at the end.
     """
     if _is_parquet(path):
         yield from map(Chunk, _of_parquet(path, names))
@@ -61,8 +61,9 @@ def read_in_parts(path: Path, names: Collection[str] | None = None) -> Iterator[
     layout = layout_of(bytes_of(path, START).decode("utf-8", "replace"), whole=False)
     try:
         parts, about = _opened(path, layout), path.stat()
-        wanted, known = _those(names, list(parts.names)), _columns_of(parts, about.st_size, about.st_mtime_ns)
-        typed, head = _Typed({name: known[name] for name in wanted}), 0
+        wanted, found = _those(names, list(parts.names)), _columns_of(parts, about.st_size, about.st_mtime_ns)
+        found = found | {column.name: column for column in known}
+        typed, head = _Typed({name: found[name] for name in wanted}), 0
         for frame in parts.frames(typed.kinds, wanted):
             if head:
                 yield Chunk(typed.read(frame))

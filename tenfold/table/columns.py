@@ -118,7 +118,7 @@ def read_as(columns: Sequence[Column], frame: pl.DataFrame) -> pl.DataFrame:
             if column.kind == "category":
                 found.append(series if is_text(series) else as_texts(series))
             elif column.kind == "date":
-                plain = plain_days(series, column.form or ISO) if series.dtype == pl.String else days(series, ISO)
+                plain = plain_days(series, column.form or ISO) if series.dtype == pl.String else days(series, column.form or ISO)
                 found.append(days(as_texts(series), column.form or ISO) if plain is None else plain)
             else:
                 read = read_number(as_texts(series), column.form or "") if series.dtype == pl.String else series

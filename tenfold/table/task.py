@@ -167,6 +167,10 @@ def _kind(name: str, target: _Target, asked: str | None) -> tuple[str, str | Non
     if numbers is None:
         if asked == "number":
             bad = texts.filter(texts.cast(pl.Float64, strict=False).is_null() & texts.is_not_null())
+            if texts.null_count() == len(texts):
+                return "number", None  # that it holds nothing is told behind
+            if not len(bad):
+                raise BadParameter(f"the target column {name!r} is to be a number, and is named with --category: leave that out")
             raise NotANumber(f"the target column {name!r} cannot be read as a number: it holds {str(bad[0])[:40]!r}")
         return "classes", None
     if asked is not None:
@@ -190,7 +194,9 @@ def _labels(numbers: pl.Series | None, texts: pl.Series) -> Array:
     values = numbers.fill_null(0.0).to_numpy()
     if np.array_equal(values, np.round(values)) and np.abs(values).max() < 2**53:
         return values.astype(np.int64)
-    return values
+    if np.abs(values).max() >= 2**53:  # numbers of so many digits are no longer told apart
+        return texts.fill_null("").to_numpy().astype(str)
+    return np.array([f"{value:.0f}" if value == round(value) else repr(value) for value in values.tolist()])  # 0.5 and 1 are names
 
 
 def _without_tiny_classes(name: str, y: Array, rows: Array, notes: list[str], those: str) -> tuple[Array, Array]:

@@ -98,8 +98,11 @@ def written_cost(named: Any) -> str:
 
 def _from_file(path: Path) -> Named:
     """A matrix with true classes in the first column, and a column for each decision."""
-    raw = read_table(path)
+    raw = read_table(path, tell=lambda note: None)
     frame = raw.frame
+    if frame.height and frame.columns == [f"column_{k + 1}" for k in range(frame.width)]:  # classes that are numbers, taken for data
+        names = [as_texts(column)[0] or f"column_{k + 1}" for k, column in enumerate(frame.iter_columns())]
+        frame = frame[1:].rename(dict(zip(frame.columns, names, strict=True))) if len(set(names)) == len(names) else frame
     if frame.width < 3 or not frame.height:
         raise BadInput(f"{raw.name} holds no matrix of costs: give a line for each true class and a column for each decision")
     truths, named = as_texts(frame[:, 0]).fill_null("").to_list(), []

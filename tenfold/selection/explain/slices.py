@@ -66,8 +66,7 @@ def by_column(column: Array, levels: Array | None, held: Unseen, losses: Array, 
         said, true = held.predicted, held.truth
     groups = sorted(groups_of(column, levels), key=lambda pair: -int(pair[1].sum()))
     large = [pair for pair in groups if pair[1].sum() >= LEAST_ROWS]
-    p = np.array([min(1.0, 2 * min(_chance(losses[w], losses[~w]), _chance(-losses[w], -losses[~w]))) for _, w in large if not w.all()])
-    other = set(_discovered(p, RATE)) if len(p) == len(large) else set()
+    other = set(_discovered(np.array([_different(losses[w], losses[~w]) for _, w in large]), RATE))
     found: list[dict[str, Any]] = []
     for i, (name, where) in enumerate(large[:MOST_GROUPS]):
         facts = dict(group=name, rows=int(where.sum()), loss=_mean(losses[where]), said=float(said[where].mean()))
@@ -77,6 +76,13 @@ def by_column(column: Array, levels: Array | None, held: Unseen, losses: Array, 
     small = dict(groups=len(few), rows=sum(rows for _, rows in few), least=LEAST_ROWS)
     told = dict(groups=found, small=small, more=max(0, len(large) - MOST_GROUPS), mean=float(losses.mean()))
     return told | ({"class": held.classes[label]} if two else {})
+
+
+def _different(some: Array, others: Array) -> float:
+    """The p-value of two means being the same; of too few others nothing is known."""
+    if len(others) < LEAST_ROWS:
+        return 1.0
+    return min(1.0, 2 * min(_chance(some, others), _chance(-some, -others)))
 
 
 def _mean(values: Array) -> dict[str, float]:

@@ -97,4 +97,6 @@ def _codes(truth: pl.Series, classes: list[str]) -> Array:
     """The code of each label, NaN where there is no such class."""
     texts = truth.cast(pl.String) if truth.dtype != pl.Boolean else truth.cast(pl.String).str.to_titlecase()
     codes = {label: float(code) for code, label in enumerate(classes)}
+    if truth.dtype.is_float():  # written as in the names of the columns, whatever polars would write
+        return np.array([codes.get(str(value), np.nan) for value in truth.to_list()])
     return np.array([codes.get(text, np.nan) for text in texts.to_list()])

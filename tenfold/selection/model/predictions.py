@@ -106,7 +106,8 @@ def _parts(model: TableModel, table: Any) -> Iterator[pl.DataFrame]:
         yield read_table(table).frame
         return
     told, row = set[str](), 0
-    for frame in chunks(Path(table), model.columns):
+    known = model.as_columns() if isinstance(model, TableModel) else []
+    for frame in chunks(Path(table), model.columns, known):
         with warnings.catch_warnings(record=True) as caught:
             warnings.simplefilter("always")
             yield frame

@@ -38,6 +38,8 @@ def check_folder(folder: Path, record: Facts | None = None, replace: bool = Fals
 
     `record`: what is to be written; `replace`: even if the folder holds a model for another target, or from another file.
     """
+    if not folder.name:
+        raise BadFile(f"{folder} has no name: give the folder one with --out")
     if folder.exists() and not _is_ours(folder) and not _is_empty(folder):
         raise BadFile(
             f"{folder} exists and was not made by tenfold select or tenfold fit{_strange(folder)}: choose another name with --out"

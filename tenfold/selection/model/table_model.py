@@ -22,7 +22,7 @@ from tenfold.selection.model.by_cells import ByCells
 from tenfold.selection.race.text_folds import texts_again
 from tenfold.selection.race.text_score import TextScore
 from tenfold.table.cells import as_numbers, as_texts, finite
-from tenfold.table.columns import check_name
+from tenfold.table.columns import Column, check_name, comma_of
 from tenfold.table.reading import pl, read_table
 
 
@@ -188,17 +188,18 @@ class TableModel(ByCells):
             raw = read_table(table)
             name = self.target_ if y is None else y
             check_name(name, raw.frame.columns, f" in {raw.name}, to score predictions by")
-            y, table = self._truth(raw.frame[name]), raw.frame
+            y, table = self._truth(raw.frame[name], comma_of(raw)), raw.frame
         role: Any = Classifier if self.role == "classifier" else Regressor
         found: float = role.score(self, table, y, sample_weight)
         return found
 
     _quality = Regressor._quality
 
-    def _truth(self, column: pl.Series) -> Array:
-        """A column of a table as targets: numbers, or labels as the classes are; new classes as texts or numbers."""
+    def _truth(self, column: pl.Series, comma: bool = False) -> Array:
+        """A column of a table as targets: numbers, or labels as the classes are; new classes as texts or numbers. comma: the table writes
+        commas before decimals."""
         texts = as_texts(column)
-        read = as_numbers(texts) if column.dtype == pl.String else None
+        read = as_numbers(texts, comma) if column.dtype == pl.String else None
         numbers = read.values if read is not None else finite(column)[0] if column.dtype.is_numeric() else None
         labels = vars(self._last).get("classes_") if self.role == "classifier" else np.empty(0)
         numeric = numbers is not None if labels is None else labels.dtype.kind in "iuf"
@@ -261,6 +262,12 @@ class TableModel(ByCells):
         """The column of the table that each coded column comes from."""
         made = {str(name): str(text.column) for text in self.texts or () for name in text.names_}
         return [made.get(str(name), str(name)) for name in self.coder.feature_names_in_]
+
+    def as_columns(self) -> list[Column]:
+        """The columns of a table as they were read when the model was made."""
+        texts = {name: str(text.column) for text in self.texts or () for name in map(str, text.names_)}
+        coded = [one for one in self.coder.as_columns() if one.name not in texts]
+        return [*coded, *(Column(name, "text") for name in dict.fromkeys(texts.values()))]
 
     def scored(self, frame: pl.DataFrame) -> pl.DataFrame:
         """A table with scores in the place of texts."""

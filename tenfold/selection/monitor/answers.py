@@ -16,8 +16,9 @@ from tenfold.score.record import Score, judged_output
 from tenfold.score.registry import SCORES
 from tenfold.selection.choice.decision import decided, judge_of
 from tenfold.selection.model.table_model import TableModel
-from tenfold.table.cells import as_numbers, as_texts, class_texts, finite
-from tenfold.table.columns import check_name
+from tenfold.table.cells import as_numbers, as_texts, class_texts, finite, group_numbers
+from tenfold.table.columns import check_name, comma_of
+from tenfold.table.missing_words import MISSING_IN_NUMBERS
 from tenfold.table.reading import Raw, pl, read_table
 
 LEAST = float(np.finfo(np.float64).eps)  # probability whose logarithm stands for that of zero
@@ -33,6 +34,8 @@ class Answers:
     output: Array  # (n, classes), or (n, 1); one more column for the class that is decided for, where that need not be the most likely
     classes: list[str] | None = None
     notes: list[str] = field(default_factory=list)
+    weight: Array | None = None  # of each row, where they do not count alike
+    unit: Array | None = None  # a number for each row, the same for rows that belong together
 
     @property
     def role(self) -> str:
@@ -43,7 +46,8 @@ class Answers:
         return len(self.truth)
 
     def __getitem__(self, rows: Array) -> Answers:
-        return Answers(self.truth[rows], self.output[rows], self.classes, self.notes)
+        weight, unit = (None if one is None else one[rows] for one in (self.weight, self.unit))
+        return Answers(self.truth[rows], self.output[rows], self.classes, self.notes, weight, unit)
 
     def can(self, judge: Score) -> bool:
         """Whether these rows have a value of a score."""
@@ -62,7 +66,7 @@ class Answers:
     def scored(self, judge: Score) -> Facts:
         """The score with its 95 % range, for rows that no model was fitted to."""
         with np.errstate(over="ignore"):  # the range of a perfect score has no end
-            found = score_range(judge, self.truth, self.judged(judge), widen=1.0)
+            found = score_range(judge, self.truth, self.judged(judge), self.weight, self.unit, widen=1.0)
         return dict(metric=judge.name, value=found.estimate, low=found.low, high=found.high, method=found.method)
 
 
@@ -83,10 +87,13 @@ def logs(chances: Array) -> Array:
     return np.log(np.maximum(chances, LEAST))
 
 
-def answers_of(model: TableModel, table: Any, trained_on: str | None = None) -> Answers:
+def answers_of(
+    model: TableModel, table: Any, trained_on: str | None = None, settings: Mapping[str, Any] = MappingProxyType({})
+) -> Answers:
     """What a model says of the rows of a table that have a target, with notes of what was left out.
 
-    trained_on: SHA-256 of the training table; scores of that very table flatter, and it is noted.
+    trained_on: SHA-256 of the training table; scores of that very table flatter, and it is noted. settings: of the run, whose columns of
+    weights and of groups count here too.
     """
     raw = read_table(table)
     target = model.target_
@@ -94,10 +101,11 @@ def answers_of(model: TableModel, table: Any, trained_on: str | None = None) -> 
     frame, notes = _with_target(raw, model)
     if trained_on is not None and raw.digest == trained_on:
         notes.append("this is the table that the model was fitted to: the scores below flatter it, give rows that it has not seen")
+    comma, beside = comma_of(raw), _beside(frame, settings, notes)
     if model.role != "classifier":
-        return Answers(model._truth(frame[target])[:, None], model.predict(frame)[:, None], None, notes)
+        return Answers(model._truth(frame[target], comma)[:, None], model.predict(frame)[:, None], None, notes, *beside)
     labels = [str(one) for one in model.classes_]
-    truth = [_label(one, labels) for one in model._truth(frame[target]).tolist()]
+    truth = [_label(one, labels) for one in model._truth(frame[target], comma).tolist()]
     known = np.array([one in labels for one in truth])
     if not known.all():
         strange = truth[int(np.argmin(known))]
@@ -108,16 +116,20 @@ def answers_of(model: TableModel, table: Any, trained_on: str | None = None) -> 
         notes.append(f"{count} of classes that the model has never seen (such as {strange[:40]!r}) left out: it cannot be right there")
     codes = np.array([labels.index(one) for one, here in zip(truth, known, strict=True) if here])
     chances = model.predict_proba(frame if known.all() else frame.filter(pl.Series(known)))
-    return Answers(codes, decided(logs(chances), model.rule), labels, notes)
+    return Answers(codes, decided(logs(chances), model.rule), labels, notes, *(None if one is None else one[known] for one in beside))
 
 
 def _with_target(raw: Raw, model: TableModel) -> tuple[pl.DataFrame, list[str]]:
     """The rows that have a target."""
     column = raw.frame[model.target_]
     if model.role == "classifier":
-        there = class_texts(as_texts(column), [str(one) for one in model.classes_]).is_not_null()
+        labels = [str(one) for one in model.classes_]
+        texts = class_texts(as_texts(column), labels)
+        there = texts.is_not_null()
+        if np.asarray(model.classes_).dtype.kind in "iuf":  # words for a missing number are none
+            there &= texts.is_in(labels) | ~texts.str.to_lowercase().is_in(list(MISSING_IN_NUMBERS)).fill_null(True)
     elif column.dtype == pl.String:
-        read = as_numbers(as_texts(column))
+        read = as_numbers(as_texts(column), comma_of(raw))
         there = pl.Series([False] * len(column)) if read is None else read.values.is_not_null()
     else:
         there = finite(column)[0].is_not_null()
@@ -128,7 +140,32 @@ def _with_target(raw: Raw, model: TableModel) -> tuple[pl.DataFrame, list[str]]:
     return (raw.frame.filter(there) if gone else raw.frame), note
 
 
+def _beside(frame: pl.DataFrame, settings: Mapping[str, Any], notes: list[str]) -> tuple[Array | None, Array | None]:
+    """What the run that a model comes from knows of rows: how much each counts, and which belong together; where the rows do not have it,
+    they count alike, which is noted."""
+    weights, groups = (settings.get(name) for name in ("weights", "groups"))
+    weight = unit = None
+    if weights is not None:
+        read = finite(frame[weights])[0] if weights in frame.columns and frame[weights].dtype.is_numeric() else None
+        if read is None and weights in frame.columns and (found := as_numbers(as_texts(frame[weights]))) is not None:
+            read = found.values
+        if read is None or read.null_count() or not (read > 0).all():
+            notes.append(f"the run counts rows by {weights!r}, of which not every row here has a number above 0: they count alike")
+        else:
+            weight = read.to_numpy() / float(np.mean(read.to_numpy()))
+    if groups is not None and groups in frame.columns:
+        unit = group_numbers(frame[groups])
+    return weight, unit
+
+
 def _label(value: Any, labels: list[str]) -> str:
-    """A class as it is written: 1.0 is 1 where that is a class."""
+    """A class as it is written: 1.0 and 1.00 are 1 where that is a class."""
     text = str(value)
-    return text.removesuffix(".0") if text not in labels and text.removesuffix(".0") in labels else text
+    return text if text in labels else next((label for label in labels if _same_number(text, label)), text)
+
+
+def _same_number(one: str, other: str) -> bool:
+    try:
+        return float(one) == float(other) and abs(float(one)) < 2**53  # larger ones are not told apart
+    except ValueError:
+        return False

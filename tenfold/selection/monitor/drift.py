@@ -173,8 +173,8 @@ class Together:
         return self.low > 0.5
 
 
-def together(sketched: Facts, training: pl.DataFrame, new: pl.DataFrame, seed: int = 0) -> Together:
-    """A boosted classifier of all columns, cross-validated; long tables are sampled."""
+def together(sketched: Facts, training: pl.DataFrame, new: pl.DataFrame, seed: int = 0) -> Together | None:
+    """A boosted classifier of all columns, cross-validated; long tables are sampled. None where one has fewer than two different rows."""
     rng = np.random.default_rng(seed)
     parts = []
     for frame in (training, new):
@@ -183,6 +183,8 @@ def together(sketched: Facts, training: pl.DataFrame, new: pl.DataFrame, seed: i
     both, label = pl.concat(parts), np.repeat([0, 1], [part.height for part in parts])
     copies = both.hash_rows(seed=0).rank("dense").to_numpy().astype(np.int64) - 1
     of_copies, first = np.unique(copies, return_index=True)
+    if min(len(np.unique(copies[label == k])) for k in (0, 1)) < 2:
+        return None
     folds = max(2, min(FOLDS, len(of_copies) // 2))
     fold = assign_folds(len(of_copies), folds, rng, codes=label[first])[copies]  # a copy would give away the other table
     scores = np.zeros((len(label), 2))

@@ -11,6 +11,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -111,14 +113,14 @@ def _beside(column: pl.Series, path: Path) -> Array:
 def _answers(frame: pl.DataFrame, said: list[str], labels: list[str], path: Path) -> Answers:
     if not labels:
         return Answers(frame["truth"].cast(pl.Float64).to_numpy()[:, None], frame["prediction"].to_numpy()[:, None])
-    texts = [_text(one) for one in frame["truth"].to_list()]
+    texts = [_text(one, labels) for one in frame["truth"].to_list()]
     strange = [one for one in texts if one not in labels]
     if strange:
         raise BadFile(f"{path} has the truth {strange[0][:40]!r}, which has no column {CHANCE + strange[0][:40]!r}")
     codes = np.array([labels.index(one) for one in texts], dtype=np.int64)
     output = logs(frame.select(said).to_numpy())
     if DECISION in frame.columns:
-        decided = [_text(one) for one in frame[DECISION].to_list()]
+        decided = [_text(one, labels) for one in frame[DECISION].to_list()]
         if not set(decided) <= set(labels):
             raise BadFile(f"{path} has decisions for classes that have no column {CHANCE + 'CLASS'!r}: it was not written by tenfold")
         output = np.column_stack([output, [labels.index(one) for one in decided]])
@@ -176,7 +178,7 @@ def _numbers(frame: pl.DataFrame, classes: list[str] | None, target: str, name: 
         if column in frame.columns:
             if classes is None:
                 return frame[column].cast(pl.Float64, strict=False).to_numpy()[:, None]
-            texts = [_text(one) for one in frame[column].to_list()]
+            texts = [_text(one, classes) for one in frame[column].to_list()]
             return np.array([[float(one == label) if one in classes else np.nan for label in classes] for one in texts])
     what = f"'prediction' or {target!r}" if classes is None else f"{CHANCE + classes[0]!r}, ... for each class, or 'prediction'"
     raise BadInput(f"{name} has no column {what}: its columns are {', '.join(frame.columns[:8])}")
@@ -222,6 +224,7 @@ def _common(first: Contender, second: Contender) -> tuple[Contender, Contender]:
     return a, b
 
 
-def _text(value: Any) -> str:
-    """A class as it is written in the name of its column."""
-    return str(int(value)) if isinstance(value, float) and value == int(value) else str(value)
+def _text(value: Any, labels: Sequence[str]) -> str:
+    """A class as it is written in the name of its column: of numbers 1 or 1.0, whichever is one."""
+    whole = isinstance(value, float) and math.isfinite(value) and value == int(value) and str(value) not in labels
+    return str(int(value)) if whole else str(value)

@@ -65,6 +65,11 @@ class Checkpoint:
             self.trouble = str(reason)
         self.last = time.perf_counter()
 
+    def begin(self) -> None:
+        """The run has begun: what an earlier one has left, that this one does not go on with, is forgotten."""
+        if not self.state:
+            self.forget()
+
     def forget(self) -> None:
         """The run is finished."""
         self.path.unlink(missing_ok=True)
