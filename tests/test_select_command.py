@@ -78,8 +78,10 @@ def test_a_new_run_does_not_leave_the_race_of_an_earlier_one(stop_after: Callabl
     def killed(*some: Any) -> None:
         raise SystemError
 
-    monkeypatch.setattr(job, "read_sample", killed)
-    assert run([*SELECT, "--seed", "1"]) == 1 and not Path("t.tenfold.race").exists()
+    for step, left in (("read_sample", True), ("make_folds", False)):  # before anything of it has begun, and after
+        with monkeypatch.context() as patched:
+            patched.setattr(job, step, killed)
+            assert run([*SELECT, "--seed", "1"]) == 1 and Path("t.tenfold.race").exists() is left
 
 
 def test_who_asks_to_resume_goes_on_or_begins(stop_after: Callable[[int | None], None], capsys: Captured) -> None:
