@@ -32,8 +32,8 @@ SURELY_NESTED, ENOUGH = 600, 12  # rows up to which the nested choice comes befo
 REPEATS = ((500, 2),)  # up to so many rows, the finalists run on so many more divisions of them
 REPEATED, LEAST_REPEATED = 0.25, 30  # share of the budget that this may take, and the fewest rows
 ONCE_MORE = 0.2  # share of the budget that models of fewer rows may take
-# What the clock says of a plan: seconds before and after the race, and for each second of one core. Measured on ten tables of 150 to 4,200
-# rows with two cores: forecasts are 0.9 to 1.7 times as long as the runs were.
+# What the clock says of a plan: seconds before and after the race, and for each second of one core. In ten runs on seven tables of 150 to
+# 4,200 rows with two cores forecasts are 0.8 to 1.6 times as long as the runs were, without the page.
 STARTED, SPENT, MOST_CORES = 2.0, 0.85, 8
 NESTED_ROWS = {"quick": 500, "normal": 2_000, "thorough": 10_000}  # up to so many rows the whole choice is repeated in each round
 
