@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import gc
 import signal
 import threading
 import time
@@ -186,6 +187,29 @@ def test_an_interrupt_leaves_all_threads_of_the_budget_free(monkeypatch: pytest.
     while budget.free < 3 and time.monotonic() < give_back:
         time.sleep(0.01)
     assert budget.free == 3
+
+
+def test_an_interrupt_just_after_a_thread_is_taken_gives_it_back_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Not when the next collection of garbage comes by."""
+
+    class Interrupted:
+        def __init__(self, budget: Any) -> None:
+            self.lease = Lease(budget)
+            self.give_back = self.lease.give_back
+
+        def take(self, most: int) -> int:
+            assert self.lease.take(most) == 1
+            raise Enough
+
+    monkeypatch.setattr("tenfold.core.engine.Lease", Interrupted)
+    on = Threads(3)
+    gc.disable()
+    try:
+        with pytest.raises(Enough):
+            each(float, list(range(200)), on=on)
+        assert on.budget.free == 2
+    finally:
+        gc.enable()
 
 
 def test_an_interrupt_raised_in_a_helper_is_not_lost() -> None:

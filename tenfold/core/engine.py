@@ -169,9 +169,10 @@ class _Work:
         """Threads may be free later that are not now: those of work beside this one that ends before it."""
         while len(self.helpers) + 1 < min(self.most_threads, self.n_parts - self.handed):
             helper = _Helper(self, Lease(self.budget))
+            self.helpers.append(helper)  # before it takes a thread: wherever an interrupt falls, `settle` gives it back
             if not helper.lease.take(1):
+                self.helpers.pop()
                 return
-            self.helpers.append(helper)
             if not start(helper.help):  # the system has no more threads: it is not asked again
                 self.helpers.pop()
                 self.most_threads = 1
