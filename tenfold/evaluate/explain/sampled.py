@@ -12,6 +12,7 @@ from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.random import generator
 from tenfold.evaluate.explain.response import ROWS_AT_ONCE, Response, response_of
 
+CELLS_AT_ONCE = 4_000_000  # of altered rows
 MOST_APART = 30  # columns that are looked at one by one; the others, which move a prediction less, are one group
 
 
@@ -70,7 +71,7 @@ def sampled_attributions(
     pairs = max(1, int(orders) // 2)
     # Rows of the background in turn, shuffled: every row is used before one is used again.
     drawn = np.concatenate([rng.permutation(len(known.X)) for _ in range(pairs // len(known.X) + 1)])[:pairs]
-    steps = np.stack([_walk(response, x, known.X[b], groups, rng.permutation(len(groups))) for b in drawn])  # (pairs, groups, outputs)
+    steps = _walks(response, x, known.X, drawn, groups, np.stack([rng.permutation(len(groups)) for _ in drawn]))
     base = response.of(known.X[drawn]).mean(axis=0)
     mean = steps.mean(axis=0)
     error = steps.std(axis=0, ddof=1) / np.sqrt(pairs) if pairs > 1 else np.full(mean.shape, np.nan)
@@ -99,15 +100,20 @@ def _apart(response: Response, x: Array, background: Array, most: int, rng: np.r
     return np.sort(np.argsort(-moved, kind="stable")[:most])
 
 
-def _walk(response: Response, x: Array, b: Array, groups: list[Array], order: Array) -> Array:
-    """(groups, outputs): what each group adds on the way from b to x, the mean of an order and its reverse."""
+def _walks(response: Response, x: Array, background: Array, drawn: Array, groups: list[Array], orders: Array) -> Array:
+    """(pairs, groups, outputs): what each group adds on the way from a row of the background to x, the mean of an order and its reverse;
+    of several pairs at once."""
+    length = len(groups) + 1
+    together = max(1, min(ROWS_AT_ONCE, CELLS_AT_ONCE // len(x)) // (2 * length))
     found = []
-    for way in (order, order[::-1]):
-        rows = np.tile(b, (len(groups) + 1, 1))
-        for step, g in enumerate(way):
-            rows[step + 1 :, groups[g]] = x[groups[g]]
-        gain = np.diff(response.of(rows), axis=0)
-        back = np.empty_like(gain)
-        back[way] = gain
-        found.append(back)
-    return np.asarray((found[0] + found[1]) / 2)
+    for start in range(0, len(drawn), together):
+        begun, ways = background[drawn[start : start + together]], orders[start : start + together]
+        rows = np.tile(begun[:, None, None, :], (1, 2, length, 1))  # pair, way, step, column
+        for pair, order in zip(rows, ways, strict=True):
+            for there, way in zip(pair, (order, order[::-1]), strict=True):
+                for step, g in enumerate(way):
+                    there[step + 1 :, groups[g]] = x[groups[g]]
+        gains = np.diff(response.of(rows.reshape(-1, len(x))).reshape(*rows.shape[:3], -1), axis=2)
+        both = (gains[:, 0] + gains[:, 1, ::-1]) / 2  # by steps of the order
+        found.append(np.take_along_axis(both, np.argsort(ways, axis=1)[:, :, None], axis=1))
+    return np.concatenate(found)

@@ -8,6 +8,7 @@ most order the target by themselves, then those whose shuffling costs most on a 
 from __future__ import annotations
 
 import warnings
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ import numpy as np
 from tenfold.base.by_rows import map_rows
 from tenfold.base.sklearn_api import fresh
 from tenfold.core.data import Array
+from tenfold.core.engine import each
 from tenfold.core.errors import TenfoldError, TenfoldWarning
 from tenfold.evaluate.explain.dependence import accumulated_effects
 from tenfold.evaluate.explain.response import Response, altered, response_of
@@ -173,16 +175,18 @@ class _Measure:
     def drops(self, columns: Array, repeats: int, rng: np.random.Generator, most: int | None = None) -> Array:
         """(columns, repeats): how much worse the score gets; on the first `most` rows."""
         rows = np.arange(len(self.X))[:most]
-        table = self.X[rows].copy()
-        whole = self.whole if most is None else self._score(table, rows)
-        falls = []
-        for j in columns:
-            kept = table[:, j].copy()
-            for _ in range(repeats):
-                table[:, j] = rng.permutation(kept)
-                falls.append(self.judge.sign * (whole - self._score(table, rows)))
-            table[:, j] = kept
-        return np.array(falls).reshape(len(columns), repeats)
+        whole = self.whole if most is None else self._score(self.X[rows], rows)
+        shuffled = [(j, [rng.permutation(self.X[rows, j]) for _ in range(repeats)]) for j in columns]
+
+        def falls(one: tuple[int, list[Array]]) -> list[float]:
+            (j, values), table = one, self.X[rows].copy()
+            found = []
+            for value in values:
+                table[:, j] = value
+                found.append(self.judge.sign * (whole - self._score(table, rows)))
+            return found
+
+        return np.array(each(falls, shuffled)).reshape(len(columns), repeats)
 
 
 def _screened(measure: _Measure, response: Response, y: Array, rng: np.random.Generator) -> Array:
@@ -249,15 +253,15 @@ def _interactions(response: Response, columns: list[int], rng: np.random.Generat
         found = altered(few, which, few.X[:, which], w)
         return np.asarray(found - found.mean(axis=0))
 
-    alone = {j: dependence([j]) for j in columns}
+    couples = list(combinations(columns, 2))
+    found = each(dependence, [*([j] for j in columns), *map(list, couples)])
+    alone, together = dict(zip(columns, found, strict=False)), found[len(columns) :]
     pairs = []
-    for a, i in enumerate(columns):
-        for j in columns[a + 1 :]:
-            both = dependence([i, j])
-            size = float((both**2).sum())
-            share = float(((both - alone[i] - alone[j]) ** 2).sum()) / size if size > 0 else 0.0
-            names = [response.columns[i], response.columns[j]]
-            pairs.append(dict(columns=names, share=min(share, 1.0), size=float(np.sqrt((both**2).mean()))))
+    for (i, j), both in zip(couples, together, strict=True):
+        size = float((both**2).sum())
+        share = float(((both - alone[i] - alone[j]) ** 2).sum()) / size if size > 0 else 0.0
+        names = [response.columns[i], response.columns[j]]
+        pairs.append(dict(columns=names, share=min(share, 1.0), size=float(np.sqrt((both**2).mean()))))
     return sorted(pairs, key=lambda pair: -pair["share"] * pair["size"])
 
 

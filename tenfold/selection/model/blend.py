@@ -6,6 +6,7 @@ before the others stands `Indicators`, which makes the coder's matrix of them.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -14,12 +15,15 @@ from tenfold.base.estimator import Estimator, Regressor, Transformer
 from tenfold.base.shares import ShareClassifier
 from tenfold.base.sklearn_api import fresh
 from tenfold.core.data import Array, Source
+from tenfold.core.engine import each
 from tenfold.core.learning import Learner
 from tenfold.core.params import estimator, group, param
+from tenfold.core.threads import single_blas
 from tenfold.prepare.coder import OTHER, TableCoder
 from tenfold.prepare.indicators import kept_levels, levels_of, unfolded
 
 WHOLE = 1e-9  # by how much the sum of weights may differ from one
+FEW_ROWS = 2_000  # up to which members are fitted at once: of more rows each has work for all threads
 
 
 @estimator
@@ -82,7 +86,7 @@ class Blend(Estimator):
 
     def _fit(self, source: Source, start: Any = None) -> Self:
         """Fit the members anew; their weights stay."""
-        members = [fresh(member)._fit(source) for member in self.members]
+        members = side_by_side(lambda member: fresh(member)._fit(source), self.members, source)
         self._forget_fit()
         self.members = members
         vars(self).update(source.facts, n_features_in_=source.n_features)
@@ -107,6 +111,14 @@ class Blend(Estimator):
             return "the members take other columns"
         w = np.asarray(weights, dtype=np.float64)
         return None if np.isfinite(w).all() and (w >= 0).all() and abs(w.sum() - 1) < WHOLE else "the weights do not sum to one"
+
+
+def side_by_side(fit: Callable[[Any], Any], members: list[Any], source: Source) -> list[Any]:
+    """Each member fitted to the rows; of few rows several at once, with the same bits."""
+    if source.n_rows is None or source.n_rows > FEW_ROWS:
+        return [fit(member) for member in members]
+    with single_blas:
+        return each(fit, members)
 
 
 @estimator

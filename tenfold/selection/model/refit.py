@@ -9,7 +9,7 @@ from tenfold.base import check
 from tenfold.core.data import Source
 from tenfold.prepare.coder import TableCoder
 from tenfold.selection.choice.choice import Mix
-from tenfold.selection.model.blend import BlendClassifier, BlendRegressor, Indicators
+from tenfold.selection.model.blend import BlendClassifier, BlendRegressor, Indicators, side_by_side
 from tenfold.selection.plan.candidates import Setting
 from tenfold.selection.race.prepared import front
 from tenfold.selection.race.race import Race
@@ -31,10 +31,11 @@ def refit(race: Race, task: Task, coder: TableCoder, mix: Mix) -> Any:
     # Where the matrix is the columns themselves, nothing stands before the front: each coder that is saved has a line for every column.
     as_they_are = not coder.category_.any() and coder.names_out() == list(coder.feature_names_in_)
     before = [] if as_they_are else [("columns", Indicators(coder))]
-    members = []
-    for setting in chosen:
-        member = setting.learner if setting.family.raw else _behind_front(setting.learner, before)
-        members.append(_fitted(member, setting, source))
+
+    def fitted(setting: Setting) -> Any:
+        return _fitted(setting.learner if setting.family.raw else _behind_front(setting.learner, before), setting, source)
+
+    members = side_by_side(fitted, chosen, source)
     powers = [setting.power for setting in chosen]
     return kind.of(members, list(mix.weights.values()), **({} if set(powers) == {1.0} else dict(powers=powers)))
 

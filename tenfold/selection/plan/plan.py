@@ -21,7 +21,7 @@ from tenfold.selection.plan.refine import affordable_variants
 from tenfold.table.task import LEAST_CLASS_ROWS
 
 # Seconds of one core, by the cost model of the portfolio: the plan is cut there, whatever the clock says.
-BUDGET = {"quick": 6.0, "normal": 35.0, "thorough": 600.0}  # for tables of up to so many cells;
+BUDGET = {"quick": 6.0, "normal": 30.0, "thorough": 600.0}  # for tables of up to so many cells;
 SMALL, GROWS, MOST = 20_000, 0.45, 7.0  # larger ones have more, by this power of their cells, up to so many times
 SHARE_OF_TIME = 1.7  # seconds of one core for each of a given time: two cores are reckoned with, and the clock cuts what takes longer
 LEAST_FAMILIES, FEW_FOLDS = 4, 3  # families that run in any case, the first ones of the portfolio; folds where even these take too long
