@@ -19,6 +19,7 @@ from tenfold.selection.plan.guess import FrequencyGuess
 from tenfold.selection.plan.plan import Plan
 from tenfold.selection.race.race import Race
 from tenfold.selection.race.rows import Rows
+from tenfold.table.task import find_task
 
 
 @pytest.fixture(autouse=True)
@@ -165,3 +166,62 @@ def test_a_run_that_is_stopped_in_its_first_fold_is_saved(rare: int, method: str
         assert found.estimate is None and found.signal is None
     else:
         assert found.estimate is not None and method in found.estimate.method and found.estimate.value > 0.1
+
+
+# --- classes of one or two rows ----------------------------------------------------------------------------
+
+
+def with_tiny(labels: tuple[str, ...] = ("a", "b", "c"), tiny: tuple[str, ...] = ("d", "e", "e"), n: int = 150) -> pl.DataFrame:
+    """Classes that lie apart, and a few rows of others beside them."""
+    y = np.concatenate([np.array(labels)[np.arange(n) % len(labels)], np.array(tiny)])
+    code = np.unique(y, return_inverse=True)[1]
+    X = np.random.default_rng(5).normal(size=(len(y), 3)) + 2 * code[:, None]
+    return pl.DataFrame(X, schema=list("xyz")).with_columns(when=pl.Series(np.arange(len(y)) * 7 % 100), target=pl.Series(y))
+
+
+@pytest.mark.parametrize("metric", ["log_loss", "accuracy", "balanced_accuracy", "f1_macro"])
+def test_classes_of_a_row_or_two_count_in_the_estimate(metric: str) -> None:
+    """A row of a class that no other row has is judged by models that do not know it: what it costs is in the estimate."""
+    found = tenfold.select(with_tiny(), "target", metric=metric, effort="quick")
+    assert found.signal and set(found.model.classes_) == set("abcde")
+    assert found.held_out is not None and found.held_out.height == 153
+    alone = found.held_out.filter(pl.col("truth") == "d")
+    assert alone.height == 1 and alone["chance of d"][0] == pytest.approx(found.record["floor"])
+    shares = found.held_out.select(pl.col("^chance of .*$")).to_numpy()
+    truth = np.searchsorted(found.model.classes_, found.held_out["truth"].to_numpy())
+    by_rows = -np.log(shares[np.arange(len(truth)), truth])
+    if metric == "log_loss" and found.record["growth"] is None:
+        assert found.estimate is not None and found.estimate.value == pytest.approx(by_rows.mean(), rel=1e-6)
+    assert len(found.predict(with_tiny())) == 153
+
+
+@pytest.mark.parametrize(
+    ("frame", "asked"),
+    [
+        (with_tiny(("a", "b"), ("yes",)), {}),  # two classes stay two
+        (with_tiny(tiny=("d", "e", "f", "g")), {}),  # more of them than of others
+        (with_tiny(), dict(metric="roc_auc")),  # which every fold must be able to give
+        (with_tiny(), dict(time_column="when")),
+    ],
+)
+def test_classes_of_a_row_or_two_are_left_out_and_told(frame: pl.DataFrame, asked: dict[str, Any]) -> None:
+    found = tenfold.select(frame, "target", effort="quick", **asked)
+    assert set(found.model.classes_) <= {"a", "b", "c"}
+    notes = find_task(frame["target"], typed=True).notes
+    assert len(notes) == 1 and "left out" in notes[0] and "which the estimate does not count" in notes[0]
+
+
+def test_copies_of_rows_of_a_tiny_class_do_not_part_other_copies() -> None:
+    frame = with_tiny(n=300)
+    twice = pl.concat([frame, frame[:40]])
+    assert tenfold.select(twice.drop("when"), "target", effort="quick").record["copies"] == 40
+
+
+@pytest.mark.parametrize("learner", [tenfold.LogisticRegression, tenfold.GaussianNB, tenfold.RandomForestClassifier, tenfold.SVC])
+def test_learners_of_a_race_take_classes_of_one_row(learner: Any) -> None:
+    code = np.concatenate([np.arange(120) % 3, [3]])
+    fold = np.arange(121) % 4
+    more = dict(probability=True) if learner is tenfold.SVC else {}
+    race = Race(classes_of(fold, code), [Family("guess", FrequencyGuess(), 0), Family("one", learner(**more), 1)], [SCORES["log_loss"]])
+    race.run()
+    assert race.failures == {} and np.isfinite(race.outputs).all()

@@ -167,7 +167,7 @@ def test_a_file(tmp_path: Path) -> None:
 def test_rare_classes_have_no_chance_and_it_is_told() -> None:
     X, _ = numbers(42)
     y = np.array(["a", "b"] * 20 + ["c", "c"])
-    with pytest.warns(tenfold.DataWarning, match=r"1 class with fewer than 3 rows left out \('c'\): 2 rows: their probability is 0"):
+    with pytest.warns(tenfold.DataWarning, match=r"left out \('c'\): 2 rows, which the estimate does not count: their probability is 0"):
         model = tenfold.Select(**QUICK).fit(X, y)
     assert model.classes_.tolist() == ["a", "b", "c"] and (model.predict_proba(X)[:, 2] == 0).all()
 

@@ -12,7 +12,7 @@ from tenfold.core.data import Array
 from tenfold.core.errors import BadInput, BadParameter
 from tenfold.prepare.coder import TableCoder
 from tenfold.score.record import Score
-from tenfold.score.registry import SCORES, find_score
+from tenfold.score.registry import SCORES, find_score, known_score
 from tenfold.selection.coded import coder_for, why_no_columns
 from tenfold.selection.honest.decisions import Decisions
 from tenfold.selection.plan.entries import Shape
@@ -100,8 +100,11 @@ class Looked:
         )
 
 
-def look(raw: Raw, target: Any, asked: Settings, emit: Callable[..., None], trusting: bool = False) -> Looked:
-    """Look at a table, telling what is found. trusting: columns that give the target away are used all the same."""
+def look(
+    raw: Raw, target: Any, asked: Settings, emit: Callable[..., None], trusting: bool = False, named: bool = False
+) -> Looked:
+    """Look at a table, telling what is found. trusting: columns that give the target away are used all the same. named: for one learner
+    that was asked for."""
     frame, target = _with_target(raw, target)
     drawn = None if raw.drawn is None else frame.height
     emit("read", file=raw.name, **size_of(raw, target), about=raw.about, seconds=raw.seconds, drawn=drawn)
@@ -116,18 +119,20 @@ def look(raw: Raw, target: Any, asked: Settings, emit: Callable[..., None], trus
             option = "keep" if name in asked.keep else "category"
             raise BadParameter(f"{option}={name!r}: this is the column of {role}, which is not used to predict")
     beside = [roles[role] for role in ("weights", "groups") if role in roles]  # what they hold is not known of the new rows
-    named = Asked(asked.keep, [*asked.drop, *beside], asked.category)
-    named.check(frame.columns, target)
-    task = find_task(frame[target], raw.typed, asked.task, comma, target in named.category)
+    columns_asked = Asked(asked.keep, [*asked.drop, *beside], asked.category)
+    columns_asked.check(frame.columns, target)
+    # A learner of a race may fail of classes of one row, and others go on; by time each class must have come up before the first fold.
+    tiny = not named and "time_column" not in roles and not _needs_every_class(asked.metric)
+    task = find_task(frame[target], raw.typed, asked.task, comma, target in columns_asked.category, tiny)
     weight = None
     if "weights" in roles:
-        weight, task = weights_of(raw, roles["weights"], comma, task)
+        weight, task = weights_of(raw, roles["weights"], comma, task, tiny)
     decisions = Decisions.of(task, asked.cost, asked.positive)
     judge = decisions.judge(find_score(asked.metric or METRICS[task.role][0], task.role, task.n_classes, parameter="metric"))
     emit("task", **_task_facts(task, judge))
     rest = frame.drop(target)[task.rows]
-    columns, used = look_at_columns(rest, raw.typed, named, comma, raw.numbers(task.rows))
-    texts = counted_texts(columns, rest, named, task.classes if task.kind == "classes" else ())
+    columns, used = look_at_columns(rest, raw.typed, columns_asked, comma, raw.numbers(task.rows))
+    texts = counted_texts(columns, rest, columns_asked, task.classes if task.kind == "classes" else ())
     columns = noted(columns, texts)
     emit("columns", columns=[asdict(column) for column in columns])
     suspects = leak_suspects(with_texts(used, texts, rest), task)
@@ -143,6 +148,12 @@ def look(raw: Raw, target: Any, asked: Settings, emit: Callable[..., None], trus
         coder.frame(filled), weight, groups_of(raw, roles["groups"], task) if "groups" in roles else None,
         times_of(raw, roles["time_column"], comma, task) if "time_column" in roles else None, suspects, leaks,
     )  # fmt: skip
+
+
+def _needs_every_class(metric: Any) -> bool:
+    """Whether a score may have no value on a fold that is without a class; of a function that is not known."""
+    found = known_score(metric) if isinstance(metric, str) else None
+    return found.every_class if found is not None else metric is not None and not isinstance(metric, str)
 
 
 def _left_out(suspects: list[tuple[str, str]], asked: Settings, width: int) -> list[str]:

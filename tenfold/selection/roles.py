@@ -14,8 +14,8 @@ from tenfold.table.reading import Raw, pl
 from tenfold.table.task import Task, learnable
 
 
-def weights_of(raw: Raw, name: str, comma: bool, task: Task) -> tuple[Array, Task]:
-    """The weights of rows, with mean 1, and the task of those that have one above zero."""
+def weights_of(raw: Raw, name: str, comma: bool, task: Task, tiny: bool = False) -> tuple[Array, Task]:
+    """The weights of rows, with mean 1, and the task of those that have one above zero. tiny: classes of a row or two may stay."""
     weight = _numbers(raw, name, comma, task, "weights are numbers")
     below = np.flatnonzero(~((weight >= 0) & np.isfinite(weight)))
     if below.size:
@@ -31,7 +31,7 @@ def weights_of(raw: Raw, name: str, comma: bool, task: Task) -> tuple[Array, Tas
     if not some.all():
         count = int((~some).sum())
         left.notes.append(f"{count:,} row{'s' if count > 1 else ''} of weight 0 left out")
-        left = learnable(left, " of a weight above 0")
+        left = learnable(left, " of a weight above 0", tiny)
     weight = weight[np.isin(task.rows, left.rows)]
     return weight / weight.mean(), left
 

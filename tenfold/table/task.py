@@ -74,11 +74,12 @@ def kind_of(series: pl.Series) -> str:
 
 
 def find_task(
-    series: pl.Series, typed: bool, asked: str | None = None, comma: bool = False, as_written: bool = False
+    series: pl.Series, typed: bool, asked: str | None = None, comma: bool = False, as_written: bool = False, tiny: bool = False
 ) -> Task:
     """Classes or a number, and the rows that have a target.
 
-    `comma`: the table writes commas before decimals. `as_written`: every text is a class, also a word for a missing value.
+    `comma`: the table writes commas before decimals. `as_written`: every text is a class, also a word for a missing value. `tiny`: as of
+    `learnable`.
     """
     asked = "classes" if as_written and asked is None else task_name(asked)
     name = series.name
@@ -97,20 +98,22 @@ def find_task(
     else:
         assert numbers is not None
         y = numbers.to_numpy()[rows]
-    return learnable(Task(kind, name, y, rows, why, notes))
+    return learnable(Task(kind, name, y, rows, why, notes), tiny=tiny)
 
 
-def learnable(task: Task, those: str = "") -> Task:
+def learnable(task: Task, those: str = "", tiny: bool = False) -> Task:
     """The task without classes of too few rows, which are noted; refused where too little is left to learn from.
 
-    those: which rows it is about, where some that have a target are left out.
+    those: which rows it is about, where some that have a target are left out. tiny: classes of one or two rows stay among several others,
+    unless they are more than those: new rows will be of such classes too, and whoever leaves them out flatters himself. Two classes
+    stay two: a third one of a row or two is more likely a slip, and would make another task.
     """
     name, y, rows = task.target, task.y, task.rows
     if len(rows) < LEAST_ROWS:
         have = f"1 row{those} has" if len(rows) == 1 else f"{len(rows)} rows{those} have"
         raise BadInput(f"only {have} a value of {name!r}: at least {LEAST_ROWS} are needed")
     if task.kind == "classes":
-        y, rows = _without_tiny_classes(name, y, rows, task.notes, those)
+        y, rows = _without_tiny_classes(name, y, rows, task.notes, those, tiny)
         return replace(task, y=np.ascontiguousarray(y), rows=rows, notes=[*task.notes, *_small_classes(y, those)])
     if y.min() == y.max():
         raise BadInput(f"the target column {name!r} is {y[0]:g} in every row{those}: there is nothing to predict")
@@ -199,7 +202,10 @@ def _labels(numbers: pl.Series | None, texts: pl.Series) -> Array:
     return np.array([f"{value:.0f}" if value == round(value) else repr(value) for value in values.tolist()])  # 0.5 and 1 are names
 
 
-def _without_tiny_classes(name: str, y: Array, rows: Array, notes: list[str], those: str) -> tuple[Array, Array]:
+def _without_tiny_classes(
+    name: str, y: Array, rows: Array, notes: list[str], those: str, stay: bool
+) -> tuple[Array, Array]:
+    """The rows whose class has enough of them. stay: few classes that have not, beside several that have, are left alone."""
     values, codes, counts = np.unique(y, return_inverse=True, return_counts=True)
     tiny = counts < LEAST_CLASS_ROWS
     if len(values) == 1:
@@ -211,13 +217,14 @@ def _without_tiny_classes(name: str, y: Array, rows: Array, notes: list[str], th
             f"the target column {name!r} has {len(values):,} different values in {len(y):,} rows{those}, and fewer "
             f"than two of them occur in at least {LEAST_CLASS_ROWS} rows: too few rows to learn classes from"
         )
-    if not tiny.any():
+    others = int((~tiny).sum())
+    if not tiny.any() or (stay and 2 < others >= tiny.sum()):
         return y, rows
     shown = ", ".join(f"{str(value)[:40]!r}" for value in values[tiny][:3]) + (" and others" if tiny.sum() > 3 else "")
     kept = ~tiny[codes.reshape(-1)]
     notes.append(
         f"{tiny.sum()} class{'es' if tiny.sum() > 1 else ''} with fewer than {LEAST_CLASS_ROWS} rows{those} "
-        f"left out ({shown}): {(~kept).sum():,} row{'s' if (~kept).sum() > 1 else ''}"
+        f"left out ({shown}): {(~kept).sum():,} row{'s' if (~kept).sum() > 1 else ''}, which the estimate does not count"
     )
     return y[kept], rows[kept]
 
@@ -229,6 +236,7 @@ def _small_classes(y: Array, those: str) -> list[str]:
     if not len(small):
         return []
     if len(small) == 1:
-        return [f"class {str(values[small[0]])[:40]!r} has only {counts[small[0]]} rows{those}: what is said of it rests on few rows"]
+        few = "1 row" if counts[small[0]] == 1 else f"{counts[small[0]]} rows"
+        return [f"class {str(values[small[0]])[:40]!r} has only {few}{those}: what is said of it rests on few rows"]
     shown = ", ".join(f"{str(values[one])[:40]!r} {counts[one]}" for one in small[:3]) + (" and others" if len(small) > 3 else "")
     return [f"{len(small)} classes have fewer than {FEW_CLASS_ROWS} rows{those} ({shown}): what is said of them rests on few rows"]
