@@ -192,6 +192,10 @@ class Text(Silent):
     def _estimate(self, **facts: Any) -> list[str]:
         return Estimated(**facts).lines()
 
+    def _copied(self, metric: str, value: float, low: float, high: float, rows: int, of: int, **facts: Any) -> list[str]:
+        score = f"{metric_name(metric)} {figure(value, metric)}, 95% range {figure(low, metric)} to {figure(high, metric)}"
+        return ["", f"COPIES   {100 * rows / of:.0f}% of these rows have copies. Where as many new rows repeat known ones: {score}"]
+
     def _decisions(self, **facts: Any) -> list[str]:
         return decision_lines(facts)
 

@@ -75,6 +75,10 @@ def trusted(facts: Facts) -> Section | None:
     if (folds := number(less.get("folds"))) is not None and (score := number(less.get("score"))) is not None:
         said = f"learned from {folds - 1:.0f} of {folds:.0f} parts of the rows, and ahead of models of {folds - 2:.0f}: more rows help"
         rows.append(("models of folds", score, number(less.get("low")), number(less.get("high")), said))
+    again = as_dict(facts.record.get("copied"))
+    if (worth := number(again.get("value"))) is not None and (some := number(again.get("rows"))) is not None:
+        said = f"{int(some):,} rows have copies: what it is worth if as many new rows repeat known ones"
+        rows.append(("with copies", worth, number(again.get("low")), number(again.get("high")), said))
     search = as_dict(as_dict(as_dict(facts.record.get("search")).get("estimates")).get(facts.metric))
     if facts.is_guess and number(search.get("value")) is not None:
         rows.append(

@@ -3,7 +3,7 @@
     run          select() and its result                   job          its steps, one after the other
     settings     what can be asked for                     looked       the table as a race takes it
     outcome      what a race comes to                      board        the places of a race
-    found        the models, and what run.json keeps
+    found        the models, and what run.json keeps       copied       what it is worth where new rows are copies
     estimator    Select, the choice as a learner           targets      several, one after another
     coded        a table as numbers                        roles        columns for weights, groups and time
 

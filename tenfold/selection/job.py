@@ -15,6 +15,7 @@ from tenfold.core.errors import BadInput, TenfoldWarning
 from tenfold.core.threads import thread_budget
 from tenfold.prepare.coder import TableCoder
 from tenfold.selection.choice.choice import Mix
+from tenfold.selection.copied import copied
 from tenfold.selection.found import Found
 from tenfold.selection.honest.growth import can_run_fewer, run_fewer, taken_without
 from tenfold.selection.looked import Looked, look
@@ -78,7 +79,7 @@ class Job:
         raw = read_sample(table, asked.rows, asked.seed)
         if self.checkpoint is not None:
             self.checkpoint.is_of(raw.name, raw.digest)
-        looked = look(raw, target, asked, self.emit, trusting)
+        looked = look(raw, target, asked, self.emit, trusting, self.named is not None)
         if self.checkpoint is not None:
             self.checkpoint.begin()
         plan = self._plan(looked)
@@ -109,7 +110,7 @@ class Job:
     def _folds(self, looked: Looked, folds: int) -> Division:
         task, groups = looked.task, looked.groups
         told = dict(suspects=looked.suspects, left_out=looked.leaks)
-        self.checks = dict(copies=0)
+        self.checks = dict(copies=0, copied=None)
         if looked.times is not None:
             name = self.settings.roles["time_column"]
             self.emit("checks", copies=f"folds are spans of {name!r}, each judged by what was known before it", **told)
@@ -257,9 +258,15 @@ class Job:
         if found.told is not None:
             self.emit("decisions", **found.told)
         model = self._model(found, coder, found.taken)
+        fit = found.fit_seconds(found.taken)
+        if not self.interrupted and (left is None or 2 * fit <= left):
+            self.checks["copied"] = copied(found, model, looked)
+        if self.checks["copied"] is not None:
+            fit *= 2  # once more, without the rows that are held out
+            self.emit("copied", **self.checks["copied"])
         other = _told_beside(found.prefer)
         second = found.taken if found.is_guess else found.choice.taken(other)
-        late = left is not None and found.fit_seconds(found.taken) + found.fit_seconds(second) > left
+        late = left is not None and fit + found.fit_seconds(second) > left
         beside = None if late or second == found.taken else self._model(found, coder, second)
         worth = found.estimates_of(other).get(judge.name)
         self.emit(

@@ -94,9 +94,12 @@ def growth(judge: Score, held: HeldOut, rows: Array, more: Array, fewer: Sequenc
 
 def grown(found: Estimate, judge: Score, by: Growth | None) -> Estimate:
     """The estimate for the model of all rows."""
-    if by is None or by.share == 1:
-        return found
-    share, spread = by.share, Z * by.spread
+    return found if by is None or by.share == 1 else scaled(found, judge, by.share, Z * by.spread, "for the model of all rows")
+
+
+def scaled(found: Estimate, judge: Score, share: float, spread: float, what: str) -> Estimate:
+    """The estimate where rows lose a share of what they did, with its range wider by what the logarithm of that share may be off; what:
+    for whom it is then."""
     if judge.name == "rmse":
         share, spread = np.sqrt(share), spread / 2
     turned = judge.name == "r2"  # what is left over falls
@@ -109,7 +112,7 @@ def grown(found: Estimate, judge: Score, by: Growth | None) -> Estimate:
     if turned:
         value, low, high = 1 - value, 1 - high, 1 - low
     error = found.error * (high - low) / (found.high - found.low) if found.high > found.low else found.error
-    method = f"{found.method}; for the model of all rows"
+    method = f"{found.method}; {what}"
     return replace(found, value=float(value), low=float(low), high=float(high), error=float(error), method=method)
 
 

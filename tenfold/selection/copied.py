@@ -1,0 +1,77 @@
+"""What a model is worth where new rows repeat known ones as often as the rows of its table repeat each other.
+
+Copies of a row are kept in one fold, so the estimate is for rows that are no copies. Whether new rows will be some nobody can tell from
+the table: entered twice by mistake they will not, and where the same thing is measured again and again they will. So where many rows have
+copies both figures are told. One row of each set of copies is held out, and the model is fitted once more to all others: of each held-out
+row it has seen a copy. With the losses l of rows by models that know no copy of them, and l' of the held-out ones, which stand for their
+copies too, the mean loss changes to the share
+
+    (Σ l of rows without copies + Σ l' of rows with copies) / Σ l
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import asdict
+from typing import Any
+
+import numpy as np
+
+from tenfold.base.sklearn_api import fresh
+from tenfold.core.data import Array
+from tenfold.core.errors import TenfoldError, TenfoldWarning
+from tenfold.selection.choice.choice import Z
+from tenfold.selection.honest.growth import falls_with_rows, scaled
+from tenfold.selection.looked import Looked
+from tenfold.selection.model.table_model import TableModel
+from tenfold.selection.outcome import Outcome
+from tenfold.table.copies import MANY
+
+METHOD = "for rows that repeat known ones as often as these"
+
+
+def copied(found: Outcome, model: TableModel, looked: Looked) -> dict[str, Any] | None:
+    """The estimate for new rows that are copies as often as those of the table, by the score that was asked for; None where there are few
+    copies, or too little is known. model: what was chosen, fitted to all rows."""
+    copies, judge, race = found.race.division.units, found.judge, found.race
+    if copies is None or looked.groups is not None or race.ordered:  # none belong together, or other rows than copies do
+        return None
+    if found.audit is None or len(found.audit.rows) < looked.used.height or found.is_guess or not falls_with_rows(judge):
+        return None
+    sizes = np.bincount(copies)
+    if len(copies) - len(sizes) <= MANY * len(copies):
+        return None
+    repeated = sizes[copies] > 1
+    held = np.unique(copies[::-1], return_index=True)[1]  # the last of each
+    held = (len(copies) - 1 - held)[sizes > 1]
+    audit, outputs, said = found.audit, found.audit.outputs[found.prefer], _said(model, looked, held)
+    if said is None or said.shape[1] != outputs.shape[1]:  # decisions by a rule have a column of their own
+        return None
+    known = np.empty(len(copies))
+    known[audit.rows] = audit.held.row_losses(outputs, audit.rows)
+    of_set = np.zeros(len(sizes))
+    of_set[copies[held]] = audit.held.row_losses(said, held)
+    with_copies, every = np.where(repeated, of_set[copies], known), np.arange(len(copies))
+    before, after = float(audit.held.mean(known, every)), float(audit.held.mean(with_copies, every))
+    if min(before, after) <= 0:
+        return None
+    share = after / before
+    error = audit.held.error(with_copies - share * known, every) / after  # of the logarithm of the share
+    estimate = scaled(found.estimates[judge.name], judge, share, Z * error, METHOD)
+    return asdict(estimate) | dict(rows=int(repeated.sum()), of=len(copies), share=share)
+
+
+def _said(model: TableModel, looked: Looked, held: Array) -> Array | None:
+    """What a model that is fitted to the other rows says of these; None where it cannot be, or knows fewer classes."""
+    rest, y, weight = np.setdiff1d(np.arange(len(looked.task.y)), held), looked.task.y, looked.weight
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", TenfoldWarning)  # the board has said them
+        try:
+            fitted = fresh(model).fit(looked.used[rest], y[rest], None if weight is None else weight[rest])
+        except TenfoldError:
+            return None
+    if model.role != "classifier":
+        return np.asarray(fitted.predict(looked.used[held]), dtype=np.float64)[:, None]
+    if not np.array_equal(fitted.classes_, model.classes_):
+        return None
+    return np.asarray(np.log(fitted.predict_proba(looked.used[held])))
