@@ -18,6 +18,7 @@ from tenfold.selection.found import Found
 from tenfold.selection.honest.estimate import Estimate
 from tenfold.selection.honest.growth import PAIR, UNTRIED, Growth, grown
 from tenfold.selection.job import Again, Job
+from tenfold.selection.record import facts_of
 from tenfold.selection.settings import Settings
 
 
@@ -108,7 +109,7 @@ def test_no_models_of_fewer_rows_in_order_of_time_or_without_room(monkeypatch: p
     monkeypatch.setattr("tenfold.selection.plan.plan.ONCE_MORE", 0.0)
     found = _found(700)
     assert not found.outcome.race.less and found.record["untried"]
-    assert "no time to see whether models of all rows are better" in " ".join(Estimated(**found.outcome.facts()).lines())
+    assert "no time to see whether models of all rows are better" in " ".join(Estimated(**facts_of(found.outcome)).lines())
     assert UNTRIED in page_of(found.record, found.outcome.held_out)
 
 

@@ -2,10 +2,11 @@
 
     run          select() and its result                   job          its steps, one after the other
     settings     what can be asked for                     looked       the table as a race takes it
-    outcome      what a race comes to                      board        the places of a race
-    found        the models, and what run.json keeps       copied       what it is worth where new rows are copies
-    estimator    Select, the choice as a learner           targets      several, one after another
-    coded        a table as numbers                        roles        columns for weights, groups and time
+    outcome      what a race comes to                      record       the same as plain values, told and kept
+    board        the places of a race                      copied       what it is worth where new rows are copies
+    found        the models, and how they were found       targets      several, one after another
+    estimator    Select, the choice as a learner           coded        a table as numbers
+    roles        columns for weights, groups and time
 
 Each folder knows those above it, and `settings`; the steps know all of them:
 

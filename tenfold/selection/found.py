@@ -14,6 +14,7 @@ from tenfold.selection.looked import Looked
 from tenfold.selection.model.store import MARK
 from tenfold.selection.model.table_model import TableModel
 from tenfold.selection.outcome import Outcome
+from tenfold.selection.record import record_of
 from tenfold.selection.settings import Settings
 from tenfold.table.reading import pl
 from tenfold.table.sketch import sketch
@@ -50,7 +51,7 @@ class Found:
             numpy=np.__version__,
             polars=pl.__version__,
             **looked.record(settings, race.K),
-            **outcome.record(),
+            **record_of(outcome),
             **how,
             units=race.units_done,
             folds_sha256=hashlib.sha256(race.fold.astype("<i8").tobytes()).hexdigest(),

@@ -32,6 +32,7 @@ from tenfold.selection.race.repeat import can_repeat, run_again
 from tenfold.selection.race.rows import Rows
 from tenfold.selection.race.wall import Wall
 from tenfold.selection.race.workers import Workers
+from tenfold.selection.record import facts_of
 from tenfold.selection.settings import LEAST_FOLDS, Settings
 from tenfold.table.copies import duplicate_groups
 from tenfold.table.sample import read_sample
@@ -254,7 +255,7 @@ class Job:
         self.emit(
             "board", rows=found.board, metric=judge.name, greater_is_better=judge.greater_is_better, notes=race.warned
         )
-        self.emit("estimate", **found.facts())
+        self.emit("estimate", **facts_of(found))
         if found.told is not None:
             self.emit("decisions", **found.told)
         model = self._model(found, coder, found.taken)

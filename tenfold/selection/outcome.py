@@ -12,16 +12,14 @@ from tenfold.base.by_rows import softmax
 from tenfold.core.data import Array
 from tenfold.core.errors import TenfoldError
 from tenfold.score.record import Score, split_choice
-from tenfold.selection.board import guess_label, name_of, place_facts, trace
+from tenfold.selection.board import guess_label, name_of, place_facts
 from tenfold.selection.choice.choice import Choice, Mix, choose
-from tenfold.selection.choice.costs import COST
 from tenfold.selection.choice.floor import floored
 from tenfold.selection.honest.audit import SIGNAL, Audit, audit
 from tenfold.selection.honest.certainty import Certainty
 from tenfold.selection.honest.decisions import Decisions
 from tenfold.selection.honest.estimate import Estimate
 from tenfold.selection.honest.growth import falls_with_rows
-from tenfold.selection.honest.remarks import curve, opinions, tried
 from tenfold.selection.honest.unseen import DECISION, UNIT, WEIGHT
 from tenfold.selection.race.race import Race
 from tenfold.selection.race.repeat import of_all_divisions
@@ -198,51 +196,10 @@ class Outcome:
         labels = [] if chances is None else list(self.task.classes)
         return Certainty(self.answers, held.y[rows], self._weights, self.audit.rounds, self.judge.name, losses, chances, labels)
 
-    def _sure(self) -> dict[str, Any]:
-        """The same as plain values."""
-        found = self.certainty
-        if found is None:
-            return dict.fromkeys(("reach", "reaches", "sets", "chances"))
-        reaches = None if found.reaches is None else found.reaches.tolist()
-        return dict(reach=found.reach, reaches=reaches, sets=found.sets, chances=found.off)
-
     @property
     def _weights(self) -> Array | None:
         assert self.audit is not None
         return None if self.audit.held.weight is None else self.audit.held.weight[self.audit.rows]
-
-    def facts(self) -> dict[str, Any]:
-        """The estimate and what it is compared with, as plain values for a listener."""
-        race, found = self.race, self.audit
-        names = [judge.name for judge in race.judges]
-        if found is None:
-            empty: dict[str, Any] = dict(estimates=[], guess={}, guess_labels={}, rounds=0)
-            unknown = dict.fromkeys(("signal", "board", "search", "growth", "gain", "reach", "reaches", "sets", "chances"))
-            known = dict(metric=self.judge.name, is_guess=self.is_guess, rows=len(self.task.y), settings=len(race.settings) - 1)
-            return empty | unknown | known
-        sure = self._sure()
-        reaches = sure.pop("reaches")
-        rivals = [self.name(choice.taken(self.prefer)) for choice in found.choices]
-        return dict(
-            estimates=[asdict(one) for one in self.estimates.values()],
-            metric=self.judge.name,
-            signal=self.signal,
-            is_guess=self.is_guess,
-            board=next((one.score for one in self.choice.places if one.against == "best"), None),
-            guess=self.guesses,
-            guess_labels={name: guess_label(self.task, name, self.race.weight) for name in names} | self._constants(),
-            search=asdict(found.estimate(self.judge, found.outputs[self.prefer])),
-            growth=self.growth,
-            untried=self.untried,
-            gain=None if self.gain is None else asdict(self.gain),
-            rounds=len(found.choices),
-            rows=len(self.task.y),
-            settings=len(race.settings) - 1,
-            **sure,
-            reaches=None if reaches is None else reaches[1],
-            method=found.method,
-            picks=rivals,
-        )
 
     @property
     def growth(self) -> dict[str, Any] | None:
@@ -260,57 +217,6 @@ class Outcome:
         if found is None or self.is_guess or race.ordered or (race.texts is not None and not race.pairs):
             return False
         return len(race.complete_folds) == race.K and falls_with_rows(self.judge) and not found.fewer and not race.less_units
-
-    def _constants(self) -> dict[str, str]:
-        """The guess in words, by the scores of decisions for which it decides otherwise than for the most frequent class."""
-        if self.audit is None or self.task.kind == "number":
-            return {}
-        codes = split_choice(self.audit.held.decided(self.guessed, self.audit.rows), self.task.n_classes)[1]
-        if codes is None:
-            return {}
-        label = f"always predicting {self.task.classes[np.bincount(codes).argmax()]}"
-        return {COST if self.race.costs is not None else self.judge.name: label}
-
-    def record(self) -> dict[str, Any]:
-        """What run.json keeps of it."""
-        found, race = self.audit, self.race
-        audited = (
-            None
-            if found is None
-            else dict(
-                method=found.method,
-                gain=None if self.gain is None else asdict(self.gain),
-                picks=[self.name(choice.taken(self.prefer)) for choice in found.choices],
-                estimates={name: asdict(one) for name, one in found.estimates(race.judges, self.prefer).items()},
-            )
-        )
-        simple, best = self.estimates_of("simple"), self.taken if self.is_guess else self.choice.best
-        return dict(
-            chosen=self.label,
-            prefer=self.prefer,
-            members=self.members,
-            floor=race.fits.floor,
-            tied=self.tied,
-            simple=dict(model=self.name(self.simple), estimate={name: asdict(one) for name, one in simple.items()}),
-            best=dict(model=self.name(best), estimate={name: asdict(one) for name, one in self.estimates_of("best").items()}),
-            signal=self.signal,
-            decisions=self.told,
-            board=self.board,
-            trace=trace(race),
-            divisions=1 + len(race.repeats),
-            search=audited,
-            estimate={name: asdict(one) for name, one in self.estimates.items()},
-            **self._sure(),
-            warnings=race.warned,
-            failures=race.failures,
-            merged=[family.title for family, sets in zip(race.families, race.fits.sets, strict=True) if sets.merged],
-            notes=self.task.notes,
-            tried=tried(race, self.judge),
-            opinions={} if self.is_guess else opinions(race, found, self.judge, self.prefer),
-            growth=self.growth,
-            untried=self.untried,
-            curve=[] if self.is_guess else curve(race, found, self.judge, [self.taken, Mix({self.choice.leader: 1.0})]),
-        )
 
 
 def decide(race: Race, task: Task, judge: Score, prefer: str = "best", decisions: Decisions | None = None) -> Outcome:
