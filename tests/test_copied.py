@@ -79,3 +79,18 @@ def test_the_transcript_and_the_page_tell_it(tmp_path: Any, capsys: pytest.Captu
     assert "of these rows have copies. Where as many new rows repeat known ones: rmse" in said
     page = (tmp_path / "run" / "report.html").read_text()
     assert "with copies" in page and "what it is worth if as many new rows repeat known ones" in page
+
+
+def test_no_class_is_impossible_of_copies_either(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A model that is sure of the other class loses as much as what is saved would."""
+
+    class Sure:
+        def fit(self, *rows: Any) -> Sure:
+            return self
+
+        def predict_proba(self, rows: pl.DataFrame) -> Any:
+            return np.tile([1.0, 0.0], (rows.height, 1))
+
+    monkeypatch.setattr("tenfold.selection.copied.fresh", lambda model: Sure())
+    run = tenfold.select(table("classes", 0.3), "target", effort="quick")
+    assert run.record["copied"]["value"] < -np.log(run.record["floor"])

@@ -89,5 +89,5 @@ def test_messages_name_the_row_of_the_table() -> None:
         tenfold.select(table, "y", rows=300, seed=seed, weights="w")
     with pytest.raises(BadInput, match="the target has 7 values, but the table has 1000 rows"):
         tenfold.select(table, [1.0] * 7, rows=300)
-    with pytest.raises(BadParameter, match="rows=0: must be a whole number above 0"):
+    with pytest.raises(BadParameter, match="rows=0: must be a whole number of at least 10"):
         tenfold.select(table, "y", rows=0)

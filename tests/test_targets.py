@@ -14,7 +14,7 @@ from small_portfolio import shrink
 import tenfold
 from tenfold.app.commands import run
 from tenfold.selection.race.race import Race
-from tenfold.selection.targets import named_targets
+from tenfold.table.columns import typed_names
 
 QUICK = ["--effort", "quick", "--folds", "3"]
 
@@ -38,9 +38,9 @@ def table() -> pl.DataFrame:
 
 def test_names_with_commas() -> None:
     columns = ["a", "b", "a,b", "c"]
-    assert named_targets(["a,b"], columns) == ["a,b"]  # there is such a column
-    assert named_targets(["a, c"], columns) == ["a", "c"]
-    assert named_targets(["a", "b", "a"], columns) == ["a", "b"]
+    assert typed_names(["a,b"], columns) == ["a,b"]  # there is such a column
+    assert typed_names(["a, c"], columns) == ["a", "c"]
+    assert typed_names(["a", "b", "a"], columns) == ["a", "b"]
 
 
 def test_in_python(table: pl.DataFrame) -> None:

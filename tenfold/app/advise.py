@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 import tenfold
-from tenfold.app.options import Table
+from tenfold.app.options import Table, columns_of
 from tenfold.app.words import clean
 from tenfold.core.errors import BadInput
 from tenfold.selection.coded import coded_regression
@@ -16,7 +16,7 @@ from tenfold.table.task import NotANumber
 
 def advise_command(
     file: Table,
-    target: Annotated[str, typer.Option(metavar="COLUMN", help="the column to predict, a number")],
+    target: Annotated[str, typer.Option(metavar="COLUMN", help="the column to predict, a number", autocompletion=columns_of)],
     x_noisy: Annotated[bool, typer.Option("--x-noisy", help="the other columns are measured with errors too")] = False,
 ) -> int:
     """Which regression for a table, and why: linear, what noise, outliers, enough rows.

@@ -11,7 +11,7 @@ import typer
 
 from tenfold.app.check_page import page_of
 from tenfold.app.failures import print_message
-from tenfold.app.options import Columns, JsonResult, QuietFlag
+from tenfold.app.options import Columns, JsonResult, QuietFlag, columns_of
 from tenfold.app.options import Table as File
 from tenfold.app.words import clean
 from tenfold.core.errors import BadFile, BadParameter, TenfoldError
@@ -26,7 +26,8 @@ CLEAN, WARNED, UNREADABLE = 0, 1, 2
 def check_command(
     file: File,
     target: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="the column to predict: others are looked at for giving it away")
+        str | None,
+        typer.Option(metavar="COLUMN", help="the column to predict: others are looked at for giving it away", autocompletion=columns_of),
     ] = None,
     kind: Annotated[
         Columns, typer.Option(metavar="COLUMN=KIND", help="the kind of a column, such as zip=nominal; may be given again")

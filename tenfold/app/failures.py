@@ -25,7 +25,8 @@ from tenfold.selection.outcome import NothingFitted
 
 FAULT, WRONG_USE, UNUSABLE, NOTHING_FITTED, TOO_LITTLE_TIME, STOPPED = 1, 2, 3, 4, 5, 130
 NOTHING = "stopped; nothing was written"
-PARAMETER = re.compile(r"^([a-z]+)=(?:'([^']*)'|([^\s:]+))(?=[: ])")  # metric='f1' at the beginning of a message
+PARAMETER = re.compile(r"^([a-z_]+)=(?:'([^']*)'|([^\s:]+))(?=[: ])")  # metric='f1' at the beginning of a message,
+WITHIN = re.compile(r"\b(task|metric|positive)=(?:'([^']*)')")  # and further on
 
 FUNCTION = re.compile(r",? or a function of .*$")
 
@@ -60,7 +61,7 @@ def guarded(command: Callable[[], Any]) -> int:
     except NothingFitted as reason:
         return _fail(reason, NOTHING_FITTED)
     except BadParameter as reason:
-        return _fail(_typed(str(reason)), WRONG_USE)
+        return _fail(typed(str(reason)), WRONG_USE)
     except TenfoldError as reason:
         return _fail(reason, UNUSABLE)
     except Stopped as reason:
@@ -119,13 +120,14 @@ def _show_warning(message: Warning | str, *where: Any, **more: Any) -> None:
     print_message(message)
 
 
-def _typed(message: str) -> str:
+def typed(message: str) -> str:
     """A message about a parameter of `select`, for who types it: metric='f1' is --metric f1, and cannot be a function."""
 
     def option(found: re.Match[str]) -> str:
-        return f"--{found[1]} {found[2] if found[2] is not None else found[3]}"
+        value = next(one for one in found.groups()[1:] if one is not None)
+        return f"--{found[1].replace('_', '-')} {value}"
 
-    return FUNCTION.sub("", PARAMETER.sub(option, message))
+    return FUNCTION.sub("", WITHIN.sub(option, PARAMETER.sub(option, message)))
 
 
 def _usage(wrong: Any) -> str:

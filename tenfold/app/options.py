@@ -15,7 +15,9 @@ import typer
 from tenfold.core.errors import TenfoldError
 from tenfold.score.registry import score_names
 from tenfold.selection.settings import LEAST_FOLDS, MOST_FOLDS, Settings
+from tenfold.selection.targets import columns_in
 from tenfold.table.chunks import is_large
+from tenfold.table.columns import typed_names
 from tenfold.table.reading import read_table
 
 
@@ -109,13 +111,15 @@ Monotone = Annotated[
 
 
 def _column(what: str) -> Any:
-    return Annotated[Columns, typer.Option(metavar="COLUMN", help=f"{what}; may be given again", autocompletion=columns_of)]
+    often = "several: given again, or with commas between"
+    return Annotated[Columns, typer.Option(metavar="COLUMN", help=f"{what}; {often}", autocompletion=columns_of)]
 
 
 def _role(what: str) -> Any:
     return Annotated[str | None, typer.Option(metavar="COLUMN", help=what, autocompletion=columns_of)]
 
 
+LISTS = ("drop", "keep", "category")
 OPTIONS: dict[str, Any] = dict(  # by the name of the setting, in the order of the help
     seed=Seed,
     folds=Annotated[int | None, typer.Option(metavar="N", help=f"folds, {LEAST_FOLDS} to {MOST_FOLDS}; if not given, by the rows")],
@@ -149,8 +153,12 @@ def with_settings(*only: str, **instead: Any) -> Callable[[Callable[..., int]], 
     def decorate(command: Callable[..., int]) -> Callable[..., int]:
         @functools.wraps(command)
         def with_options(**given: Any) -> int:
-            asked = {name: given.pop(name) for name in known}
-            return command(**given, settings=Settings(**{name: value for name, value in asked.items() if value is not None}))
+            asked = {name: value for name in known if (value := given.pop(name)) is not None}
+            lists = [name for name in LISTS if any("," in one for one in asked.get(name, ()))]
+            if lists and (file := given.get("file")) is not None:
+                columns = columns_in(file)
+                asked |= {name: typed_names(asked[name], columns) for name in lists}
+            return command(**given, settings=Settings(**asked))
 
         own = [one for one in inspect.signature(command, eval_str=True).parameters.values() if one.name != "settings"]
         named = inspect.Parameter.KEYWORD_ONLY

@@ -30,7 +30,8 @@ class Progress:
         elif time.perf_counter() - self.last >= PLAIN_EVERY and done < of:
             self.last = time.perf_counter()
             line = f"RACE     {_place(**where)}{done} of {of} training sets   {_clock(done, of, seconds)}"
-            print(line, file=sys.stderr, flush=True)
+            with contextlib.suppress(OSError):  # a reader who goes away does not end the run
+                print(line, file=sys.stderr, flush=True)
 
     def _draw(self, done: int, of: int, place: str, clock: str) -> None:
         if self.live is None:

@@ -22,7 +22,6 @@ from tenfold.app.run_folder import (
     Kept,
     chosen,
     labels_of,
-    names_of,
     pipeline_of,
     places_of,
     prepared,
@@ -32,6 +31,7 @@ from tenfold.app.table_lines import Tell
 from tenfold.core.data import Array
 from tenfold.core.errors import BadFile, BadInput, kept_warnings
 from tenfold.report.axes import Picture, axes_page
+from tenfold.table.columns import typed_names
 from tenfold.table.reading import pl
 from tenfold.table.sample import read_sample
 from tenfold.table.table import Table
@@ -91,8 +91,8 @@ def reduce_file(
     way = method_named(method)
     tell("reading")
     whole = Table(read_sample(file, rows or way.most_rows, seed))
-    colour = None if color is None else whole.frame[names_of([color], whole)[0]]
-    aside = [] if colour is None or colour.name in names_of([*columns, *without], whole) else [colour.name]
+    colour = None if color is None else whole.frame[typed_names([color], whole.raw.frame.columns)[0]]
+    aside = [] if colour is None or colour.name in typed_names([*columns, *without], whole.raw.frame.columns) else [colour.name]
     table = chosen(whole, columns, without + ([] if columns else aside), "make axes of")
     if table.height < LEAST_ROWS:
         raise BadInput(f"{table.raw.name} has {table.height} rows: at least {LEAST_ROWS} are needed to make axes")

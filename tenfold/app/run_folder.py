@@ -22,7 +22,7 @@ from tenfold.app.failures import Stopped
 from tenfold.core.errors import BadFile, BadInput, BadParameter
 from tenfold.saved.writing import cannot_write, new_folder, put_folder
 from tenfold.selection.model.store import MODEL, RECORD, REPORT, SKETCH, plain
-from tenfold.table.columns import check_name
+from tenfold.table.columns import typed_names
 from tenfold.table.reading import pl, place_of
 from tenfold.table.sketch import sketch
 from tenfold.table.table import Table
@@ -36,22 +36,13 @@ Facts = dict[str, Any]
 
 def chosen(table: Table, columns: list[str], without: list[str], purpose: str) -> Table:
     """The table with the columns that are wanted; purpose: what they are for, in words."""
-    wanted = table.select(names_of(columns, table)) if columns else table
-    left = wanted.drop(names_of(without, wanted)) if without else wanted
+    wanted = table.select(typed_names(columns, table.raw.frame.columns)) if columns else table
+    left = wanted.drop(typed_names(without, wanted.raw.frame.columns)) if without else wanted
     if not left.width:
         raise BadParameter("--without: no column is left to go by")
     if not left.values.width:
         raise BadInput(f"no column of {table.raw.name} is left to {purpose}: tenfold check shows what its columns hold")
     return left
-
-
-def names_of(given: list[str], table: Table) -> list[str]:
-    """Names as they were typed: each by itself, or several with commas between, where no column is called so."""
-    known = table.raw.frame.columns
-    names = [part for one in given for part in ([one] if one in known else [piece.strip() for piece in one.split(",")])]
-    for name in names:
-        check_name(name, known)
-    return list(dict.fromkeys(names))
 
 
 def prepared(table: Table) -> Any:

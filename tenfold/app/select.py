@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from tenfold.app.failures import STOPPED, UNUSABLE, print_message
+from tenfold.app.failures import STOPPED, UNUSABLE, print_message, typed
 from tenfold.app.options import JsonFlag, Out, QuietFlag, Replace, Table, Targets, with_settings
 from tenfold.app.select_run import Request, checkpoint_of, run_select
 from tenfold.app.show import Json, Quiet, Silent, Text
@@ -17,7 +17,8 @@ from tenfold.app.worth import result_of
 from tenfold.core.errors import BadFile, BadParameter, TenfoldError
 from tenfold.selection.model.store import UNSAFE, check_folder, record_of, usual_folder
 from tenfold.selection.settings import Settings
-from tenfold.selection.targets import columns_in, named_targets, settings_of
+from tenfold.selection.targets import columns_in, settings_of
+from tenfold.table.columns import typed_names
 from tenfold.table.reading import first_line, place_of, read_table
 
 MOST_NAMES = 20
@@ -43,7 +44,7 @@ def select_command(
     """
     names = target or [named_target(file, None)]
     if len(names) > 1 or "," in names[0]:
-        names = named_targets(names, columns_in(file))
+        names = typed_names(names, columns_in(file))
     show = listener(quiet, as_json)
     if len(names) == 1:
         folder, note = folder_for(file, names[0], out, replace)
@@ -94,8 +95,9 @@ def _select_each(requests: list[Request], show: Silent, resume: bool) -> int:
             try:
                 ended = run_select(request, show, checkpoint_of(request) if resume else None)
             except TenfoldError as reason:
-                print_message(f"{short(request.target)}: {first_line(reason)}")
-                row["reason"], code = first_line(reason), UNUSABLE
+                why = typed(first_line(reason))
+                print_message(f"{short(request.target)}: {why}")
+                row["reason"], code = why, UNUSABLE
                 continue
             if ended.folder is not None:
                 row |= dict(folder=str(ended.folder), **result_of(record_of(ended.folder)))
@@ -113,6 +115,8 @@ def _folders(file: Path, targets: list[str], out: Path | None) -> dict[str, Path
     if out is not None:
         if record_of(out):
             raise BadFile(f"{out} holds a run: name a folder for the runs of all targets with --out")
+        if not out.parent.is_dir():
+            raise BadFile(f"there is no folder {out.parent} to write {out.name} into: make it first")
         out.mkdir(exist_ok=True)
     found, taken = dict[str, Path](), set[str]()
     for target in targets:

@@ -53,7 +53,7 @@ class Request:
         """Refuse, before any work is done, rows kept apart that cannot be judged by."""
         if self.holdout is None:
             return
-        if self.holdout.exists() and self.holdout.samefile(self.file):
+        if self.holdout.exists() and self.file.exists() and self.holdout.samefile(self.file):
             raise BadParameter(f"holdout={str(self.holdout)!r}: this is the table itself; give rows that are not in it")
         check_name(self.target, columns_in(self.holdout), f" in {self.holdout.name}, to judge predictions by")
 
@@ -171,15 +171,17 @@ def report_into(folder: Path, file: Path, record: dict[str, Any], began: float) 
     limit, columns = record["settings"].get("time"), record["data"]["columns"]
     large = columns > WIDE or record["data"]["rows"] * columns > LONG_TO_READ
     late = limit is not None and time.perf_counter() - began > SPENT * limit
+    without = late or large or record["interrupted"]
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", TenfoldWarning)  # of the table, told when it was read first
-            report_run(folder, None if late or large or record["interrupted"] else file)
+            report_run(folder, None if without else file)
     except Exception as reason:  # whatever it is: the model is saved, and the run ends as it should
         return [f"no report was written: {first_line(reason) or type(reason).__name__}"]
     except KeyboardInterrupt:
         return [f"the report was stopped: tenfold report {shlex.quote(str(folder))} writes it"]
-    return []
+    again = f"tenfold report {shlex.quote(str(folder))} {shlex.quote(str(file))}"
+    return [f"the report does not tell what drives the model, which takes longer: {again} finds it out"] if without else []
 
 
 def next_commands(folder: Path, file: Path, stopped: Path | None = None) -> list[str]:

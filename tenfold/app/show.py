@@ -11,7 +11,7 @@ from typing import Any, TextIO
 from tenfold.app.board import board_lines
 from tenfold.app.decisions import decision_lines
 from tenfold.app.estimate import Estimated
-from tenfold.app.failures import discard_output
+from tenfold.app.failures import discard_output, print_message
 from tenfold.app.progress import Progress
 from tenfold.app.promise import promise_lines
 from tenfold.app.words import AsItIs, about, clean, counted, figure, metric_name, short, terminal_width, wrapped
@@ -281,6 +281,8 @@ class Quiet(Text):
             verdict = worse if self.estimate["signal"] is False else ""
             line = f"{verdict}{self.chosen['model']}   {worth}   saved {facts['folder']}/{self.apart}"
             self.say(clean(line))
+            for note in facts["notes"]:
+                print_message(note)
 
 
 def _classes(counts: list[tuple[str, int]]) -> str:

@@ -6,6 +6,8 @@ import json
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from tenfold.core.errors import BadFile, BadInput, BadParameter
 from tenfold.report.markdown import markdown_of
 from tenfold.report.page import write_report, write_text
@@ -16,8 +18,8 @@ from tenfold.selection.honest.unseen import Unseen
 from tenfold.selection.model.store import EXPLAINED, HELD_OUT, MODEL, REPORT, SIMPLE, open_run, plain, record_of
 from tenfold.selection.model.table_model import TableModel
 from tenfold.selection.monitor.order import first_seen, ordered
-from tenfold.table.columns import Asked, check_name
-from tenfold.table.reading import pl, read_table
+from tenfold.table.columns import Asked, check_name, comma_of
+from tenfold.table.reading import Raw, pl, read_table
 
 Facts = dict[str, Any]
 
@@ -72,6 +74,8 @@ def drivers_of(
         raise BadInput(f"{raw.name} has {given:,} rows, but the run was made from {wanted:,}: give the table that it was made from")
     order = held_out.unique("row", keep="first").sort("row")
     numbers, settings = order["row"].to_numpy(), record.get("settings", {})
+    if raw.digest != record.get("data", {}).get("sha256"):
+        _check_targets(raw, model, order)
     metric, seed = str(settings.get("metric") or ""), int(settings.get("seed") or 0)
     if by is not None:
         check_name(by, raw.frame.columns, f" in {raw.name}")
@@ -86,6 +90,22 @@ def drivers_of(
     facts |= dict(order=ordered(raw, columns, settings), first_seen=first_seen(raw.frame, columns, held))
     found: Facts = plain(facts | dict(examples=examples(model, raw, held, positive, seed)))
     return found
+
+
+def _check_targets(raw: Raw, model: TableModel, order: pl.DataFrame) -> None:
+    """Refuse a table whose rows are others: what was said of the rows of the run would be held against these. It may be another file of
+    the same rows."""
+    if model.target_ not in raw.frame.columns:  # the target was given beside the table
+        return
+    numbers, truth = order["row"].to_numpy(), order["truth"].to_numpy()
+    try:
+        given = model._truth(raw.frame[model.target_][numbers], comma_of(raw))
+    except BadInput:  # one of them has none
+        given = np.full(len(numbers), np.nan)
+    same = np.isclose(given, truth, rtol=1e-9) if truth.dtype.kind == given.dtype.kind == "f" else given.astype(str) == truth.astype(str)
+    if not same.all():
+        row = int(numbers[np.argmin(same)]) + 1
+        raise BadInput(f"{raw.name} is not the table that the run was made from: {model.target_!r} is another in row {row:,}")
 
 
 def _held_out(folder: Path) -> pl.DataFrame | None:

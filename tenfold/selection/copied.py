@@ -19,20 +19,22 @@ import numpy as np
 
 from tenfold.base.sklearn_api import fresh
 from tenfold.core.data import Array
-from tenfold.core.errors import TenfoldError, TenfoldWarning
+from tenfold.core.errors import TenfoldWarning
 from tenfold.selection.choice.choice import Z
+from tenfold.selection.choice.floor import floored
 from tenfold.selection.honest.growth import falls_with_rows, scaled
 from tenfold.selection.looked import Looked
 from tenfold.selection.model.table_model import TableModel
 from tenfold.selection.outcome import Outcome
+from tenfold.selection.race.fits import ERRORS
 from tenfold.table.copies import MANY
 
 METHOD = "for rows that repeat known ones as often as these"
 
 
-def copied(found: Outcome, model: TableModel, looked: Looked) -> dict[str, Any] | None:
+def copied(found: Outcome, model: TableModel, looked: Looked, seed: int) -> dict[str, Any] | None:
     """The estimate for new rows that are copies as often as those of the table, by the score that was asked for; None where there are few
-    copies, or too little is known. model: what was chosen, fitted to all rows."""
+    copies, or too little is known. model: what was chosen, fitted to all rows. seed: by which one of each set of copies is drawn."""
     copies, judge, race = found.race.division.units, found.judge, found.race
     if copies is None or looked.groups is not None or race.ordered:  # none belong together, or other rows than copies do
         return None
@@ -41,11 +43,13 @@ def copied(found: Outcome, model: TableModel, looked: Looked) -> dict[str, Any] 
     sizes = np.bincount(copies)
     if len(copies) - len(sizes) <= MANY * len(copies):
         return None
-    repeated = sizes[copies] > 1
-    held = np.unique(copies[::-1], return_index=True)[1]  # the last of each
-    held = (len(copies) - 1 - held)[sizes > 1]
-    audit, outputs, said = found.audit, found.audit.outputs[found.prefer], _said(model, looked, held)
-    if said is None or said.shape[1] != outputs.shape[1]:  # decisions by a rule have a column of their own
+    audit, outputs = found.audit, found.audit.outputs[found.prefer]
+    if outputs.shape[1] != (looked.task.n_classes if model.role == "classifier" else 1):  # a rule decides: it has a column of its own
+        return None
+    repeated, order = sizes[copies] > 1, np.random.default_rng(seed).permutation(len(copies))
+    held = np.sort(order[np.unique(copies[order], return_index=True)[1][sizes > 1]])
+    said = _said(model, looked, held)
+    if said is None:
         return None
     known = np.empty(len(copies))
     known[audit.rows] = audit.held.row_losses(outputs, audit.rows)
@@ -58,20 +62,22 @@ def copied(found: Outcome, model: TableModel, looked: Looked) -> dict[str, Any] 
     share = after / before
     error = audit.held.error(with_copies - share * known, every) / after  # of the logarithm of the share
     estimate = scaled(found.estimates[judge.name], judge, share, Z * error, METHOD)
+    if METHOD not in estimate.method:  # its range has no end
+        return None
     return asdict(estimate) | dict(rows=int(repeated.sum()), of=len(copies), share=share)
 
 
 def _said(model: TableModel, looked: Looked, held: Array) -> Array | None:
     """What a model that is fitted to the other rows says of these; None where it cannot be, or knows fewer classes."""
     rest, y, weight = np.setdiff1d(np.arange(len(looked.task.y)), held), looked.task.y, looked.weight
+    if model.role == "classifier" and looked.task.n_classes > len(np.unique(looked.task.codes[rest])):
+        return None
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", TenfoldWarning)  # the board has said them
         try:
             fitted = fresh(model).fit(looked.used[rest], y[rest], None if weight is None else weight[rest])
-        except TenfoldError:
+        except ERRORS:
             return None
     if model.role != "classifier":
         return np.asarray(fitted.predict(looked.used[held]), dtype=np.float64)[:, None]
-    if not np.array_equal(fitted.classes_, model.classes_):
-        return None
-    return np.asarray(np.log(fitted.predict_proba(looked.used[held])))
+    return np.asarray(np.log(floored(fitted.predict_proba(looked.used[held]), model._floor)))

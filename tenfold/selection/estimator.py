@@ -77,7 +77,7 @@ class Select(Estimator):
     )
 
     honest: str = param(default="auto", one_of=HONEST, doc="how the estimate is made: 'nested', by 'folds', or 'auto': nested where cheap")
-    rows: int | None = param(default=None, at_least=1, doc="rows that are drawn of a longer table; None: as many as make 20 million cells")
+    rows: int | None = param(default=None, at_least=LEAST_ROWS, doc="how many are drawn of a longer table; None: for 20 million cells")
     monotone: Any = param(default=None, doc="columns that act in one direction only, {'age': 1, 'price': -1}")
     cost: Any = param(default=None, doc="what errors cost, such as 'FP:1,FN:20': the class of least expected cost is predicted")
     positive: Any = param(default=None, doc="which of two classes is the positive one; None: the rarer")

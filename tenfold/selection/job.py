@@ -111,7 +111,7 @@ class Job:
     def _folds(self, looked: Looked, folds: int) -> Division:
         task, groups = looked.task, looked.groups
         told = dict(suspects=looked.suspects, left_out=looked.leaks)
-        self.checks = dict(copies=0, copied=None)
+        self.checks = dict(copies=0)
         if looked.times is not None:
             name = self.settings.roles["time_column"]
             self.emit("checks", copies=f"folds are spans of {name!r}, each judged by what was known before it", **told)
@@ -260,8 +260,9 @@ class Job:
             self.emit("decisions", **found.told)
         model = self._model(found, coder, found.taken)
         fit = found.fit_seconds(found.taken)
+        self.checks["copied"] = None
         if not self.interrupted and (left is None or 2 * fit <= left):
-            self.checks["copied"] = copied(found, model, looked)
+            self.checks["copied"] = copied(found, model, looked, self.settings.seed)
         if self.checks["copied"] is not None:
             fit *= 2  # once more, without the rows that are held out
             self.emit("copied", **self.checks["copied"])

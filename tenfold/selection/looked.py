@@ -151,9 +151,12 @@ def look(
 
 
 def _needs_every_class(metric: Any) -> bool:
-    """Whether a score may have no value on a fold that is without a class; of a function that is not known."""
+    """Whether a class of a row or two decides a score: it has no value on a fold without it, or counts all classes alike; of a function
+    that is not known."""
     found = known_score(metric) if isinstance(metric, str) else None
-    return found.every_class if found is not None else metric is not None and not isinstance(metric, str)
+    if found is None:
+        return metric is not None and not isinstance(metric, str)
+    return found.every_class or found.row_loss is None
 
 
 def _left_out(suspects: list[tuple[str, str]], asked: Settings, width: int) -> list[str]:

@@ -11,7 +11,7 @@ from tenfold.core.errors import BadInput
 from tenfold.table.cells import group_numbers
 from tenfold.table.columns import look_at
 from tenfold.table.reading import Raw, pl
-from tenfold.table.task import Task, learnable
+from tenfold.table.task import LEAST_CLASS_ROWS, Task, learnable
 
 
 def weights_of(raw: Raw, name: str, comma: bool, task: Task, tiny: bool = False) -> tuple[Array, Task]:
@@ -25,9 +25,9 @@ def weights_of(raw: Raw, name: str, comma: bool, task: Task, tiny: bool = False)
     if not some.any():
         raise BadInput(f"all weights in {name!r} are 0: no row counts")
     left = replace(task, y=task.y[some], rows=task.rows[some])
-    if left.n_classes < task.n_classes:
-        gone = next(one for one in task.classes if one not in set(left.classes))
-        raise BadInput(f"all rows of the class {str(gone)!r} have weight 0 in {name!r}: leave the class out of the table")
+    gone = np.setdiff1d(np.flatnonzero(np.bincount(task.codes) >= LEAST_CLASS_ROWS), task.codes[some]) if task.kind == "classes" else []
+    if len(gone):
+        raise BadInput(f"all rows of the class {str(task.classes[gone[0]])!r} have weight 0 in {name!r}: leave the class out of the table")
     if not some.all():
         count = int((~some).sum())
         left.notes.append(f"{count:,} row{'s' if count > 1 else ''} of weight 0 left out")

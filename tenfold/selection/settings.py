@@ -13,7 +13,7 @@ from tenfold.core.errors import BadFile, BadParameter
 from tenfold.score.registry import known_score, score_names
 from tenfold.selection.choice.costs import checked_cost
 from tenfold.selection.plan.monotone import checked_monotone
-from tenfold.table.task import task_name
+from tenfold.table.task import LEAST_ROWS, task_name
 
 EFFORTS = ("quick", "normal", "thorough")
 PREFERENCES = ("best", "simple", "fast")
@@ -64,8 +64,8 @@ class Settings:
             self._put(time=float(self.time))
         self._put(monotone=checked_monotone(self.monotone))
         self._check_judging()
-        if self.rows is not None and not (_is_whole(self.rows) and self.rows > 0):
-            raise BadParameter(f"rows={self.rows!r}: must be a whole number above 0")
+        if self.rows is not None and not (_is_whole(self.rows) and self.rows >= LEAST_ROWS):
+            raise BadParameter(f"rows={self.rows!r}: must be a whole number of at least {LEAST_ROWS}")
         for name, column in self.roles.items():
             if not isinstance(column, str):
                 raise BadParameter(f"{name}={column!r}: must be the name of a column")

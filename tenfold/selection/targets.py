@@ -11,7 +11,6 @@ from typing import Any
 from tenfold.core.errors import BadParameter
 from tenfold.selection.settings import Settings
 from tenfold.table.chunks import chunks, is_large
-from tenfold.table.columns import check_name
 from tenfold.table.reading import read_table
 
 
@@ -25,14 +24,6 @@ def columns_in(table: Any) -> list[str]:
 def are_names(target: Any, columns: Collection[str]) -> bool:
     """Whether a list names columns to predict, and does not hold the values of one."""
     return isinstance(target, (list, tuple)) and bool(target) and all(isinstance(one, str) and one in columns for one in target)
-
-
-def named_targets(given: Sequence[str], columns: Collection[str]) -> list[str]:
-    """The targets that were typed: each by itself, or several with commas between, where no column is called so."""
-    names = [part for one in given for part in ([one] if one in columns else [piece.strip() for piece in one.split(",")])]
-    for name in names:
-        check_name(name, list(columns))
-    return list(dict.fromkeys(names))
 
 
 def settings_of(settings: Settings, target: str, targets: Sequence[str]) -> Settings:

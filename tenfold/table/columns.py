@@ -137,6 +137,14 @@ def check_name(name: str, known: Sequence[str], where: str = "") -> None:
     raise BadParameter(f"there is no column {name!r}{where}: {meant}")
 
 
+def typed_names(given: Sequence[str], known: Sequence[str]) -> list[str]:
+    """Names as they were typed: each by itself, or several with commas between, where no column is called so."""
+    names = [part for one in given for part in ([one] if one in known else [piece.strip() for piece in one.split(",")])]
+    for name in names:
+        check_name(name, known)
+    return list(dict.fromkeys(names))
+
+
 class _Look:
     """A look at one column."""
 

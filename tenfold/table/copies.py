@@ -44,9 +44,9 @@ def _agreement(column: pl.Series) -> float:
 
 
 def _loses_a_class(groups: Array, task: Task) -> bool:
-    """Whether some class has too few groups to be in enough folds, and not too few rows anyway."""
+    """Whether some class has rows enough to be in every training set, and too few groups."""
     if task.kind != "classes":
         return False
     first = np.unique(groups, return_index=True)[1]
     rows, counts = np.bincount(task.codes), np.bincount(task.codes[first], minlength=len(task.classes))
-    return bool((counts < np.minimum(rows, LEAST_CLASS_ROWS)).any())
+    return bool((counts[rows >= LEAST_CLASS_ROWS] < LEAST_CLASS_ROWS).any())

@@ -18,7 +18,7 @@ import numpy as np
 
 from tenfold.core.data import Array
 from tenfold.table.reading import pl
-from tenfold.table.task import Task
+from tenfold.table.task import LEAST_CLASS_ROWS, Task
 
 ALMOST_PERFECT = 0.998  # area under the ROC curve, or |ρ|
 ALMOST_PURE = 0.99  # share of rows whose class the others of their level give, mean over the classes
@@ -114,6 +114,8 @@ def _least_area(x: Array, target: _Target) -> float | None:
         m, rest = int(mine.sum()), int((~mine).sum())
         if rest == 0:
             return None
+        if m < LEAST_CLASS_ROWS:  # a slip of the pen does not clear a column
+            continue
         area = (rank[mine].sum() - m * (m + 1) / 2) / (m * rest)
         figures.append(max(area, 1 - area))
     return float(min(figures)) if figures else None
@@ -150,7 +152,8 @@ def _pure(codes: Array, target: _Target) -> float | None:
     counted = sizes > 1
     if counted.sum() < max(LEAST_ROWS, len(codes) / 4):
         return None
-    shares = [right[counted & (target.y == code)].mean() for code in range(target.k) if (counted & (target.y == code)).any()]
+    of_class = [right[counted & (target.y == code)] for code in range(target.k)]
+    shares = [one.mean() for one in of_class if len(one) >= LEAST_CLASS_ROWS]  # a slip of the pen does not clear a column
     return float(np.mean(shares)) if len(shares) > 1 else None
 
 

@@ -9,6 +9,7 @@
 
 from __future__ import annotations
 
+import difflib
 import hashlib
 import io
 import os
@@ -129,12 +130,10 @@ def _read_file(path: Path, table: str | None, query: str | None, tell: Tell) -> 
     if path.is_dir():
         raise BadFile(f"{path} is a folder, not a table: give a CSV or Parquet file")
     if not path.exists():
-        near = (
-            [p.name for p in sorted(path.parent.glob("*")) if path.stem.lower() in p.name.lower()][:3]
-            if path.parent.is_dir()
-            else []
-        )
+        near = _near(path)
         raise BadFile(f"there is no file {path}" + (f": did you mean {' or '.join(near)}?" if near else ""))
+    if not path.is_file():
+        raise BadFile(f"{path} is a pipe or a device, and a table is read more than once: write it to a file first")
     kind = Path(inner_name(path)).suffix.lower()
     try:
         if is_database(path):
@@ -150,6 +149,14 @@ def _read_file(path: Path, table: str | None, query: str | None, tell: Tell) -> 
         return found.frame, found.about, found
     except (OSError, EOFError, pl.exceptions.PolarsError) as reason:
         raise BadFile(f"{path} cannot be read as a table: {first_line(reason)}") from None
+
+
+def _near(path: Path) -> list[str]:
+    """Files beside it that may have been meant."""
+    if not path.parent.is_dir() or len(path.stem) < 2:
+        return []
+    names = sorted(one.name for one in path.parent.iterdir() if one.is_file())
+    return [name for name in names if path.stem.lower() in name.lower()][:3] or difflib.get_close_matches(path.name, names, n=1, cutoff=0.7)
 
 
 def _digest_file(path: Path) -> str:

@@ -49,6 +49,8 @@ def checked_cost(cost: Any) -> Named | None:
     elif isinstance(cost, str):
         parts = [part.strip() for part in cost.split(",") if part.strip()]
         pairs = [(name.strip(), value) for name, _, value in (part.rpartition(":") for part in parts)]
+        if absent := [part for part in parts if ":" not in part]:
+            raise BadParameter(f"cost={cost!r}: {absent[0]!r} has no number: {FORMS}")
     else:
         raise BadParameter(f"cost={cost!r}: {FORMS}")
     named = [[*_error(name, cost), _number(name, value)] for name, value in pairs]

@@ -14,6 +14,7 @@ from tenfold.evaluate.validate.ranges import score_range
 from tenfold.score.record import Score, judged_output
 from tenfold.selection.model.table_model import TableModel
 from tenfold.table.reading import pl
+from tenfold.table.task import LEAST_CLASS_ROWS
 
 SHARES = (1 / 8, 1 / 4, 1 / 2, 3 / 4)  # of all rows
 LEAST_ROWS = 15
@@ -21,12 +22,17 @@ Facts = dict[str, Any]
 
 
 def by_sizes(model: TableModel, frame: pl.DataFrame, y: Array, train: Array, test: Array, judge: Score) -> list[Facts]:
-    """The score at each size with its range, each size holding the one before; a size that lacks a class is passed over.
+    """The score at each size with its range, each size holding the one before; a size that lacks a class is passed over. Rows of classes
+    that have too few of them to be in any are left out.
 
     train: rows in any order that says nothing. The last point tells what it is ahead of the one before: the mean difference on the same
     rows, and its standard error.
     """
     points, losses, classes = list[Facts](), list[Array](), np.unique(y)
+    if model.role == "classifier":
+        labels, counts = np.unique(y, return_counts=True)
+        classes = labels[counts >= LEAST_CLASS_ROWS]
+        train, test = (rows[np.isin(y[rows], classes)] for rows in (train, test))
     for share in SHARES:
         size = min(round(share * len(y)), len(train))
         if size < LEAST_ROWS or (points and size <= points[-1]["rows"]):

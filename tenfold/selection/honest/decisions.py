@@ -19,7 +19,7 @@ from tenfold.score.registry import SCORES
 from tenfold.selection.choice.costs import Named, cost_matrix, cost_score, positive_class
 from tenfold.selection.choice.decision import of_class, threshold_of
 from tenfold.selection.honest.audit import Audit
-from tenfold.table.task import Task
+from tenfold.table.task import LEAST_CLASS_ROWS, Task
 
 RARE, EVEN = 0.1, 0.5  # a share of the rows, and of an even share
 THRESHOLDS = (0.5, 0.3, 0.2, 0.1, 0.05, 0.02, 0.01)
@@ -46,9 +46,10 @@ class Decisions:
             return cls(None, 1, np.empty(0, dtype=np.int64))
         labels = [str(one) for one in task.classes]
         code = positive_class(task.codes, labels, positive)
-        share = np.bincount(task.codes) / len(task.y)
-        order = np.argsort(share, kind="stable")
-        rare = order[share[order] < min(RARE, EVEN / len(labels))][:MOST_CLASSES]
+        counts = np.bincount(task.codes)
+        order = np.argsort(counts, kind="stable")
+        order = order[counts[order] >= LEAST_CLASS_ROWS]  # of a row or two there is nothing to tell
+        rare = order[counts[order] < min(RARE, EVEN / len(labels)) * len(task.y)][:MOST_CLASSES]
         return cls(None if cost is None else cost_matrix(cost, labels, code), code if len(labels) == 2 else 1, rare)
 
     def judge(self, score: Score) -> Score:

@@ -15,6 +15,7 @@ from tenfold.evaluate.validate.ranges import score_range
 from tenfold.score.probability import calibration_error
 from tenfold.score.record import Score, judged_output
 from tenfold.selection.choice.held_out import HeldOut
+from tenfold.table.task import LEAST_CLASS_ROWS
 
 COVERAGE = 0.9  # share of new rows whose truth lies within the range of a prediction, or is in its set
 MOST_LEVELS, LEVEL_ROWS = 10, 200  # of predictions that have ranges of their own, and the held-out rows of each
@@ -101,22 +102,25 @@ def least_of(
     """(classes): how likely a class must be to be in the set of a row, so that sets hold the truth of 90 % of new rows.
 
     Split conformal: the ⌊α (n + 1)⌋-th smallest probability of the true class over n held-out rows, α = 1 − coverage. One for all would
-    leave a rare class out of most sets of its own rows, so each class has that of its own rows where all have 50 of them (Vovk's Mondrian
-    sets: the coverage holds in every class). None where there are too few rows. by_class: decided elsewhere.
+    leave a rare class out of most sets of its own rows, so each class has that of its own rows where all have 50 of them, but those of a
+    row or two (Vovk's Mondrian sets: the coverage holds in every class). None where there are too few rows. by_class: decided elsewhere.
     """
     true, k = chances[np.arange(len(truth)), truth], chances.shape[1]
+    of_all = conformal(-true, weights, coverage)
     if enough_by_class(truth, k) if by_class is None else by_class:
         at = [truth == one for one in range(k)]
-        found = [conformal(-true[one], None if weights is None else weights[one], coverage) for one in at]
+        few = [one.sum() < LEAST_CLASS_ROWS for one in at]
+        own = [conformal(-true[one], None if weights is None else weights[one], coverage) for one in at]
+        found = [of_all if none else one for one, none in zip(own, few, strict=True)]
         if None not in found:
             return -np.array(found, dtype=np.float64)
-    one = conformal(-true, weights, coverage)
-    return None if one is None else np.full(k, -one)
+    return None if of_all is None else np.full(k, -of_all)
 
 
 def enough_by_class(truth: Array, classes: int) -> bool:
-    """Whether every class has held-out rows enough for a threshold of its own."""
-    return bool(np.bincount(truth, minlength=classes).min() >= CLASS_ROWS)
+    """Whether every class has held-out rows enough for a threshold of its own, but those of a row or two, for which there never are."""
+    counts = np.bincount(truth, minlength=classes)
+    return bool((counts[counts >= LEAST_CLASS_ROWS] >= CLASS_ROWS).all() and counts.max() >= CLASS_ROWS)
 
 
 def in_sets(chances: Array, least: Array) -> Array:
@@ -142,7 +146,8 @@ def sets_of(chances: Array, truth: Array, rounds: Array, labels: Sequence[Any], 
     w = np.ones(len(truth)) if weights is None else weights
     sizes = np.bincount(inside.sum(axis=1) - 1, w, minlength=k) / w.sum()
     held = inside[np.arange(len(truth)), truth]
-    of_class = [float(np.average(held[truth == one], weights=w[truth == one])) if (truth == one).any() else 1.0 for one in range(k)]
+    told = np.bincount(truth, minlength=k) >= LEAST_CLASS_ROWS  # of a row or two it says nothing
+    of_class = [float(np.average(held[truth == one], weights=w[truth == one])) if told[one] else 1.0 for one in range(k)]
     worst = int(np.argmin(of_class))
     return dict(
         single=float(sizes[0]),

@@ -30,9 +30,9 @@ def refit(race: Race, task: Task, coder: TableCoder, mix: Mix) -> Any:
     chosen = [race.settings[c] for c in mix.weights]
     # Where the matrix is the columns themselves, nothing stands before the front: each coder that is saved has a line for every column.
     as_they_are = not coder.category_.any() and coder.names_out() == list(coder.feature_names_in_)
-    before = [] if as_they_are else [("columns", Indicators(coder))]
 
     def fitted(setting: Setting) -> Any:
+        before = [] if as_they_are else [("columns", Indicators(coder))]  # of its own: members are fitted at the same time
         return _fitted(setting.learner if setting.family.raw else _behind_front(setting.learner, before), setting, source)
 
     members = side_by_side(fitted, chosen, source)

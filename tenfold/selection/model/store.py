@@ -190,7 +190,7 @@ def table_of(folder: Path, record: Facts, command: str) -> Path:
     """The table that a run was made from, looked for by its name, here and beside the folder. command: for which it can be named."""
     data = record.get("data")
     name = Path(str(data.get("name") or "")).name if isinstance(data, dict) else ""
-    found = next((place / name for place in (Path(), folder.parent) if name and (place / name).is_file()), None)
+    found = next((place / name for place in (Path(), folder.resolve().parent) if name and (place / name).is_file()), None)
     if found is None:
         made = f"there is no {name} here, which the run was made from" if name else f"{folder} does not say which table it was made from"
         raise BadFile(f"{made}: name it, as in {command} {folder} path/to/{name or 'table.csv'}")

@@ -162,7 +162,8 @@ def _text(value: Any) -> str:
 
 def place_of(folder: Path) -> Path:
     """The file beside the folder of a run."""
-    return folder.with_name(f"{folder.name}.race")
+    named = folder if folder.name not in ("", "..") else folder.resolve()
+    return named.with_name(f"{named.name}.race")
 
 
 def _digest(fold: np.ndarray[Any, Any]) -> str:
