@@ -149,13 +149,13 @@ def test_a_page_without_what_drives_the_model_says_so(monkeypatch: pytest.Monkey
 
 
 def test_it_does_not_clear_a_column_that_gives_the_others_away() -> None:
-    y = [*labels()["y"].to_list(), "A"]
+    y, x = [*labels()["y"].to_list(), "A"], np.random.default_rng(2).normal(size=301)
     given = [f"level {one.lower()}" for one in y]
     task = find_task(pl.Series("y", y), typed=True, tiny=True)
     assert set(task.classes) == set("abcA")
-    assert [name for name, _ in leak_suspects(pl.DataFrame(dict(given=given)), task)] == ["given"]
+    assert [name for name, _ in leak_suspects(pl.DataFrame(dict(x=x, given=given)), task)] == ["given"]
     measured = [float("abc".index(one.lower())) for one in y]
-    assert [name for name, _ in leak_suspects(pl.DataFrame(dict(measured=measured)), task)] == ["measured"]
+    assert [name for name, _ in leak_suspects(pl.DataFrame(dict(x=x, measured=measured)), task)] == ["measured"]
 
 
 @pytest.mark.parametrize("twice", [300, 0])  # the only row of a class is there twice; a row of another class is written again as that one

@@ -25,8 +25,9 @@ def weights_of(raw: Raw, name: str, comma: bool, task: Task, tiny: bool = False)
     if not some.any():
         raise BadInput(f"all weights in {name!r} are 0: no row counts")
     left = replace(task, y=task.y[some], rows=task.rows[some])
-    gone = np.setdiff1d(np.flatnonzero(np.bincount(task.codes) >= LEAST_CLASS_ROWS), task.codes[some]) if task.kind == "classes" else []
-    if len(gone):
+    gone = [] if task.kind == "number" else np.setdiff1d(task.codes, task.codes[some]).tolist()
+    gone = [code for code in gone if (task.codes == code).sum() >= LEAST_CLASS_ROWS]
+    if gone:
         raise BadInput(f"all rows of the class {str(task.classes[gone[0]])!r} have weight 0 in {name!r}: leave the class out of the table")
     if not some.all():
         count = int((~some).sum())
