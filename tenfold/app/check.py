@@ -67,10 +67,10 @@ def check(file: Path, target: str | None, kinds: dict[str, str], html: Path | No
     if as_json:
         print(json.dumps(facts_of(table), ensure_ascii=True))
     else:
-        for line in lines_of(table)[:1] if quiet else lines_of(table):
+        lines, count = lines_of(table), f"{warnings:,} warning{'s' if warnings != 1 else ''}" if warnings else "no warnings"
+        for line in [f"{lines[0]}   {count}"] if quiet else [*lines, count]:
             print(clean(line))
-        print(f"{warnings:,} warning{'s' if warnings != 1 else ''}" if warnings else "no warnings")
-        if html is not None:
+        if html is not None and not quiet:
             print(clean(f"page written to {html}"))
     return WARNED if warnings else CLEAN
 

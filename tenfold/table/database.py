@@ -174,7 +174,10 @@ def _only(names: list[str], where: str, table: str | None) -> str:
             raise BadParameter(f"table={table!r}: there is none in {where}, which has {shown}")
         return table
     if len(names) != 1:
-        raise BadParameter(f"{where} has {shown}: give the name of one with table=, or a query=")
+        raise BadParameter(
+            f"{where} has {shown}: give the name of one with table=, or a query=, to tenfold.read; commands take files of one table, such as "
+            "CSV or Parquet"
+        )
     return names[0]
 
 
