@@ -175,8 +175,8 @@ def _only(names: list[str], where: str, table: str | None) -> str:
         return table
     if len(names) != 1:
         raise BadParameter(
-            f"{where} has {shown}: give the name of one with table=, or a query=, to tenfold.read; commands take files of one table, such as "
-            "CSV or Parquet"
+            f"{where} has {shown}: give the name of one with table=, or a query=, to tenfold.read; commands take files of one table, "
+            "such as CSV or Parquet"
         )
     return names[0]
 
