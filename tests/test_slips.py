@@ -127,7 +127,8 @@ def test_the_page_does_not_replace_the_table(capsys: Captured) -> None:
 
 def test_another_table_of_as_many_rows_is_refused() -> None:
     """The same rows in another file are not."""
-    for frame, model in ((numbers(), "Ridge"), (labels(), "LogisticRegression")):
+    halves = labels().with_columns(y=pl.Series([0.5, 1.0] * 150))
+    for frame, model in ((numbers(), "Ridge"), (labels(), "LogisticRegression"), (halves, "LogisticRegression")):
         frame.write_csv("t.csv")
         assert run([*FIT[:-1], model, "--replace"]) == 0
         frame.write_parquet("same.parquet")

@@ -17,6 +17,7 @@ from tenfold.selection.explain.inside import inside
 from tenfold.selection.honest.unseen import Unseen
 from tenfold.selection.model.store import EXPLAINED, HELD_OUT, MODEL, REPORT, SIMPLE, open_run, plain, record_of
 from tenfold.selection.model.table_model import TableModel
+from tenfold.selection.monitor.answers import label_of
 from tenfold.selection.monitor.order import first_seen, ordered
 from tenfold.table.columns import Asked, check_name, comma_of
 from tenfold.table.reading import Raw, pl, read_table
@@ -102,7 +103,11 @@ def _check_targets(raw: Raw, model: TableModel, order: pl.DataFrame) -> None:
         given = model._truth(raw.frame[model.target_][numbers], comma_of(raw))
     except BadInput:  # one of them has none
         given = np.full(len(numbers), np.nan)
-    same = np.isclose(given, truth, rtol=1e-9) if truth.dtype.kind == given.dtype.kind == "f" else given.astype(str) == truth.astype(str)
+    if model.role == "classifier":
+        labels = [str(one) for one in model.classes_]
+        same = np.array([label_of(one, labels) == label_of(other, labels) for one, other in zip(given, truth, strict=True)])
+    else:
+        same = np.isclose(given, truth, rtol=1e-9)
     if not same.all():
         row = int(numbers[np.argmin(same)]) + 1
         raise BadInput(f"{raw.name} is not the table that the run was made from: {model.target_!r} is another in row {row:,}")

@@ -105,7 +105,7 @@ def answers_of(
     if model.role != "classifier":
         return Answers(model._truth(frame[target], comma)[:, None], model.predict(frame)[:, None], None, notes, *beside)
     labels = [str(one) for one in model.classes_]
-    truth = [_label(one, labels) for one in model._truth(frame[target], comma).tolist()]
+    truth = [label_of(one, labels) for one in model._truth(frame[target], comma).tolist()]
     known = np.array([one in labels for one in truth])
     if not known.all():
         strange = truth[int(np.argmin(known))]
@@ -158,7 +158,7 @@ def _beside(frame: pl.DataFrame, settings: Mapping[str, Any], notes: list[str]) 
     return weight, unit
 
 
-def _label(value: Any, labels: list[str]) -> str:
+def label_of(value: Any, labels: list[str]) -> str:
     """A class as it is written: 1.0 and 1.00 are 1 where that is a class."""
     text = str(value)
     return text if text in labels else next((label for label in labels if _same_number(text, label)), text)
