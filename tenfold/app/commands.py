@@ -14,6 +14,7 @@ from typer.main import get_command
 import tenfold
 from tenfold.app.advise import advise_command
 from tenfold.app.again import reproduce_command, resume_command
+from tenfold.app.bench import bench_command
 from tenfold.app.check import check_command
 from tenfold.app.cluster import cluster_command
 from tenfold.app.compare import compare_command
@@ -60,6 +61,7 @@ COMMANDS: dict[str, tuple[Command, ...]] = {  # by purpose, in the order of the 
     "Look around": (
         ("models", models_command, "The learners, and the parameters of one."),
         ("doctor", doctor_command, "Is this machine and this installation in order?"),
+        ("bench", bench_command, "Is select as accurate and as fast here as where it was made?"),
     ),
 }  # fmt: skip
 
