@@ -129,7 +129,8 @@ def test_held_out_scores_know_nothing_of_held_out_rows(target: str) -> None:
     told[held[1:]] = [f"secret{k} word of row {k}" for k in range(len(held) - 1)]
     hidden = Texts([Counted.of(pl.Series("remark", told), labels, ())], codes, len(labels), fold).at(train)
     known = np.r_[train, held[:1]]
-    assert np.allclose(before[known], hidden[known], rtol=0, atol=1e-9)  # other words are counted, and none of them is kept
+    # Other words are counted, and none of them is kept; a few steps of a solver over tables of other widths part in their last bits.
+    assert np.allclose(before[known], hidden[known], rtol=0, atol=1e-6)
 
 
 def test_a_score_of_a_training_row_does_not_know_its_target() -> None:

@@ -66,7 +66,7 @@ class Problem:
     upper: Array
     loss: str = "linear"
     scale: float = 1.0  # s
-    rounding: float = 0.0  # F below which residuals are rounding errors
+    rounding: float = 0.0  # F of residuals that are rounding errors
 
     def cost(self, r: Array) -> float:
         """F; infinite where a residual is not a number."""
@@ -158,8 +158,8 @@ def _search(problem: Problem, start: Array, radius: float, damped: bool, tol: fl
             scale = _column_scale(problem, at, scale)
         elif reach <= EPS * float(np.linalg.norm(scale * at.b)):
             quiet = 3
-        if quiet >= 3:  # at a pole or a kink F cannot fall either, but the certificate shows it
-            at.converged = at.certificate <= STUCK or at.cost <= problem.rounding
+        if quiet >= 3:  # at a pole or a kink F cannot fall either, but the certificate shows it, unless all it sees are rounding errors
+            at.converged = at.certificate <= STUCK or at.certificate**2 * at.cost <= problem.rounding
             break
     return _polish(problem, at, scale, tol) if at.converged else at
 
