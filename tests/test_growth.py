@@ -18,6 +18,8 @@ from tenfold.selection.found import Found
 from tenfold.selection.honest.estimate import Estimate
 from tenfold.selection.honest.growth import PAIR, UNTRIED, Growth, grown
 from tenfold.selection.job import Again, Job
+from tenfold.selection.race.race import Race
+from tenfold.selection.race.wall import Wall
 from tenfold.selection.record import facts_of
 from tenfold.selection.settings import Settings
 
@@ -60,8 +62,8 @@ def _checkers(n: int, seed: int = 0) -> tuple[pl.DataFrame, Any]:
     return pl.DataFrame({"a": X[:, 0], "b": X[:, 1]}), np.where(np.floor(X).sum(axis=1) % 2 == 0, "black", "white")
 
 
-def _found(n: int, units: int | None = None, seed: int = 0) -> Found:
-    again = None if units is None else Again(units)
+def _found(n: int, units: int | None = None, seed: int = 0, fewer: bool | None = None) -> Found:
+    again = None if units is None else Again(units, fewer=fewer)
     return Job(lambda event, **facts: None, False, Settings(effort="quick"), again=again).run(*_checkers(n, seed))
 
 
@@ -93,12 +95,37 @@ def test_models_of_fewer_rows_have_seen_neither_fold_and_count_as_units(monkeypa
     number = race.families.index(race.settings[c].family)
     again = race.fits.unit(number, PAIR)
     assert any(k == o and race.places[number][place] == c and (one == output).all() for place, k, one, _ in again.heard)
-    assert race.less_units > 0 and found.record["units"] == len(race.done) + race.less_units
-    same = _found(700, units=found.record["units"])
+    assert found.record["fewer"] == race.less_units > 0 and found.record["units"] == len(race.done) == race.units_done - race.less_units
+    same = _found(700, units=found.record["units"], fewer=True)
     assert same.record["growth"] == found.record["growth"] and same.record["estimate"] == found.record["estimate"]
-    less = _found(700, units=len(race.done))  # as a run that was cut there
+    less = _found(700, units=len(race.done), fewer=False)  # as a run that was cut there
     assert less.record["growth"] is None and not less.outcome.race.less
     assert less.record["chosen"] == found.record["chosen"]  # it changes what is said of the model, not the model
+
+
+@pytest.mark.parametrize("effort", ["quick", "normal"])
+def test_what_the_clock_cuts_off_is_not_the_growth(effort: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The time is over when all folds have run, before variants and pairs of folds: what the last rows bring is still looked at, and again
+    when the run is done again."""
+    shrink(monkeypatch)
+    walls: list[Wall] = []
+
+    def over(self: Job, race: Race, variants: Any) -> None:
+        walls[0].over.set()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("tenfold.selection.job.Wall", lambda *asked: walls.append(Wall(*asked)) or walls[-1])
+    asked, events = Settings(effort=effort, time=60.0), list[str]()
+    with monkeypatch.context() as clock:
+        clock.setattr(Job, "_refine", over)
+        cut = Job(lambda event, **facts: events.append(event), True, asked).run(*_checkers(700))
+    race = cut.outcome.race
+    assert cut.record["cut_by_time"] and not cut.record["interrupted"] and events.count("interrupted") == 1
+    assert cut.record["fewer"] == race.less_units > 0 and cut.record["growth"] is not None and not cut.record["untried"]
+    assert cut.record["units"] == len(race.done) and not race.complete_rounds
+    again = Job(lambda event, **facts: None, False, asked, again=Again(cut.record["units"], fewer=True)).run(*_checkers(700))
+    for name in ("estimate", "growth", "chosen", "units", "fewer"):
+        assert again.record[name] == cut.record[name], name
 
 
 def test_no_models_of_fewer_rows_in_order_of_time_or_without_room(monkeypatch: pytest.MonkeyPatch) -> None:

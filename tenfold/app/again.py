@@ -59,7 +59,7 @@ def reproduce_command(
     cut = record["interrupted"] or record["cut_by_time"]
     show: Silent = Json() if as_json else Silent() if quiet else _Progress()
     asked = Settings.of(record["asked"] | dict(prefer=record["prefer"]))  # a run that was stopped may have taken what is fitted sooner
-    until = Again(record["units"], bool(record.get("heat"))) if cut else Again()
+    until = Again(record["units"], bool(record.get("heat")), bool(record.get("fewer"))) if cut else Again()
     again = Job(show, False, asked, again=until, named=_named(record, folder))
     try:
         found = run_of(again.run(table, record["settings"]["target"]))

@@ -53,7 +53,8 @@ class Found:
             **looked.record(settings, race.K),
             **record_of(outcome),
             **how,
-            units=race.units_done,
+            units=race.units_done - race.less_units,
+            fewer=race.less_units,
             folds_sha256=hashlib.sha256(race.fold.astype("<i8").tobytes()).hexdigest(),
             seconds=dict(total=seconds, fitting=fitting),
         )

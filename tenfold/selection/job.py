@@ -17,7 +17,7 @@ from tenfold.prepare.coder import TableCoder
 from tenfold.selection.choice.choice import Mix
 from tenfold.selection.copied import copied
 from tenfold.selection.found import Found
-from tenfold.selection.honest.growth import can_run_fewer, run_fewer, taken_without
+from tenfold.selection.honest.growth import can_run_fewer, run_fewer, seconds_of, taken_without
 from tenfold.selection.looked import Looked, look
 from tenfold.selection.model.refit import refit
 from tenfold.selection.model.table_model import TableModel
@@ -47,10 +47,12 @@ LATEST = 1.05  # of the time, and HURRY: what is fitted then should be ready
 
 @dataclass(frozen=True)
 class Again:
-    """How far an earlier run came: all of its plan, or so many units of it; heat: of its first heat."""
+    """How far an earlier run came: all of its plan, or so many units of it; heat: of its first heat; fewer: whether it went
+    on to models of fewer rows, None for what the plan says."""
 
     units: int | None = None
     heat: bool = False
+    fewer: bool | None = None
 
 
 class Job:
@@ -154,27 +156,26 @@ class Job:
             seconds=self._forecast(plan),
         )
         wall, rows = self._wall(), np.arange(len(X))
-        with workers, wall:
-            if plan.screened is not None:
-                rows = plan.sample(len(X), self.settings.seed, task.codes if task.kind == "classes" else None)
-                heat = self.heat = race.some(rows)
-                families = self._screened(plan, heat)
-                if self.again is not None and self.again.heat:
-                    return heat, replace(task, y=task.y[rows], rows=task.rows[rows])
-                self.emit("screened", kept=[family.title for family in families[1:]], rows=len(rows), seconds=self._gone())
-                race = race_of(families)
-            variants = partial(_variants, plan, race)
-            tick = partial(self._tick, race=race)
-            if self.checkpoint is not None:
-                self.checkpoint.restore(race, variants)
-            race.run(tick, singles=race.K, most=self.units)
-            self._refine(race, variants)
-            race.run(tick, most=self.units)
-            self._repeat(race, plan)
+        with workers:
+            with wall:
+                if plan.screened is not None:
+                    rows = plan.sample(len(X), self.settings.seed, task.codes if task.kind == "classes" else None)
+                    heat = self.heat = race.some(rows)
+                    families = self._screened(plan, heat)
+                    if self.again is not None and self.again.heat:
+                        return heat, replace(task, y=task.y[rows], rows=task.rows[rows])
+                    self.emit("screened", kept=[family.title for family in families[1:]], rows=len(rows), seconds=self._gone())
+                    race = race_of(families)
+                variants = partial(_variants, plan, race)
+                tick = partial(self._tick, race=race)
+                if self.checkpoint is not None:
+                    self.checkpoint.restore(race, variants)
+                race.run(tick, singles=race.K, most=self.units)
+                self._refine(race, variants)
+                race.run(tick, most=self.units)
+                self._repeat(race, plan)
+            self._ended(wall, race)
             self._grow(race, plan)
-        self.interrupted, self.cut = wall.interrupted, wall.cut
-        if self.interrupted or self.cut:
-            self._stopped(race)
         some = replace(task, y=task.y[rows], rows=task.rows[rows])
         first = self.heat
         if first is not None and not race.done and some.n_classes == task.n_classes and first.judges[0].name == judges[0].name:
@@ -219,19 +220,32 @@ class Job:
             self.emit("repeated", divisions=len(race.repeats), families=len(race.repeats[0].families) - 1, seconds=self._gone())
 
     def _grow(self, race: Race, plan: Plan) -> None:
-        """Let what is taken also run on fewer rows, to tell what the last ones bring; once all else is done."""
-        if not can_run_fewer(race) or (self.units is not None and race.units_done >= self.units):
+        """Let what is taken also run on fewer rows, to tell what the last ones bring; once all else is done, or the clock has cut it short:
+        then half of what is left is for this, as what is chosen takes as long to be fitted."""
+        asked, known = self.settings, None if self.again is None else self.again.fewer
+        if self.interrupted or known is False or not can_run_fewer(race):
             return
-        numbers = taken_without(race, (self.settings.prefer, _told_beside(self.settings.prefer)))
-        if plan.has_room([race.families[f] for f in numbers]):
-            run_fewer(race, numbers, self._tick)
+        left = (LATEST * asked.time - self._gone()) / 2 if self.cut and asked.time is not None else np.inf
+        wall = Wall(self.finish_early, left) if self.cut else self._wall()
+        with wall:
+            numbers = taken_without(race, (asked.prefer, _told_beside(asked.prefer)))
+            planned = self.cut or known or plan.has_room([race.families[f] for f in numbers])
+            if planned and seconds_of(race, numbers) <= left:
+                run_fewer(race, numbers, self._tick)
+        self._ended(wall, race)
+
+    def _ended(self, wall: Wall, race: Race) -> None:
+        """Whether work was cut short by Ctrl-C or by the clock: then what is complete is kept, and it is said once."""
+        told, self.interrupted, self.cut = self.cut, wall.interrupted, self.cut or wall.cut
+        if wall.interrupted or (wall.cut and not told):
+            self._stopped(race)
 
     def _stopped(self, race: Race) -> None:
         """Keep what is complete, and say so."""
         race = self.heat if self.heat is not None and not race.done else race
         if self.checkpoint is not None and race.done:
             self._keep(race, done=True)
-        self.emit("interrupted", done=race.units_done, of=max(race.units, race.units_done), seconds=self._gone(), wall=self.cut)
+        self.emit("interrupted", done=race.units_done, of=max(race.units, race.units_done), seconds=self._gone(), wall=not self.interrupted)
 
     def _tick(self, done: int, of: int, race: Race | None = None) -> None:
         self.emit("progress", done=done, of=of, seconds=self._gone(), **({} if race is None else race.place()))

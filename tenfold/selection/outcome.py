@@ -66,11 +66,10 @@ class Outcome:
         return next((one for one in found if one.fit_seconds(one.taken) <= seconds), min(found, key=lambda one: one.fit_seconds(one.taken)))
 
     def fit_seconds(self, mix: Mix) -> float:
-        """Seconds that fitting a model to all rows takes, about; a family on a training set is one unit, of all its settings."""
+        """Seconds that fitting a model to all rows takes, about."""
         race = self.race
-        fits = [max(1, sum(number == one for one, _ in race.done)) for number in range(len(race.families))]
         numbers = {race.families.index(race.settings[c].family) for c in mix.weights}
-        return float(sum(race.seconds[number] / fits[number] for number in numbers)) * race.K / (race.K - 1)
+        return sum(race.fit_seconds(number) for number in numbers) * race.K / (race.K - 1)
 
     @property
     def is_guess(self) -> bool:

@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from tenfold.core.data import Array
+from tenfold.core.threads import thread_budget
 from tenfold.score.record import Score, judged_output
 from tenfold.selection.choice.choice import Choice, Mix, Z, choose
 from tenfold.selection.choice.held_out import WIDER, HeldOut
@@ -128,8 +129,8 @@ def looked_at(race: Race, outer: int | None, folds: list[int], outside: Array) -
 
 def can_run_fewer(race: Race) -> bool:
     """Whether models of fewer rows can be fitted besides: nested races have them, spans of time differ in more than their rows."""
-    complete = len(race.complete_folds) == race.K
-    return complete and not race.pairs and not race.ordered and race.texts is None and race.judges[0].row_loss is not None
+    complete, nested = len(race.complete_folds) == race.K, len(race.complete_rounds) == race.K
+    return complete and not nested and not race.ordered and race.texts is None and race.judges[0].row_loss is not None
 
 
 def taken_without(race: Race, prefers: Collection[str]) -> list[int]:
@@ -140,6 +141,12 @@ def taken_without(race: Race, prefers: Collection[str]) -> list[int]:
         choice = choose(race.settings, table, np.flatnonzero(race.fold != o))
         found |= {race.families.index(race.settings[c].family) for prefer in prefers for c in choice.taken(prefer).weights}
     return sorted(found)
+
+
+def seconds_of(race: Race, numbers: list[int]) -> float:
+    """About how long fitting these families once more takes."""
+    each = [race.fit_seconds(number) for number in numbers]
+    return max(*each, sum(each) / thread_budget()) if race.together and len(each) > 1 else sum(each)
 
 
 def run_fewer(race: Race, numbers: list[int], tick: Callable[[int, int], None]) -> None:

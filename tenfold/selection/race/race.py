@@ -175,11 +175,19 @@ class Race(Standing):
         try:
             with warnings.catch_warnings():  # once for all threads; what learners say is kept
                 warnings.simplefilter("ignore")
-                together = self.X.size <= SIDE_BY_SIDE or len(self.y) <= FEW_ROWS
                 longest_first = sorted(numbers, key=lambda number: -self.seconds[number])  # so that nobody is left with one at the end
-                each(do, longest_first, on=None if together else Local())
+                each(do, longest_first, on=None if self.together else Local())
         finally:
             count()
+
+    @property
+    def together(self) -> bool:
+        """Whether several families are fitted at once, each on one thread."""
+        return self.X.size <= SIDE_BY_SIDE or len(self.y) <= FEW_ROWS
+
+    def fit_seconds(self, number: int) -> float:
+        """What a fit of a family has taken, on average; a family on a training set is one unit, of all its settings."""
+        return float(self.seconds[number]) / max(1, sum(number == one for one, _ in self.done))
 
     def fill(self, held: Held) -> None:
         """Fill the columns of texts, for models that are to be fitted without these folds."""

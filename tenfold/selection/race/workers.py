@@ -44,6 +44,8 @@ class Workers:
             found = worker.unit(fits, number, held)
         except BaseException as failure:
             worker.end()
+            if isinstance(failure, KeyboardInterrupt):  # what is done after the end of the time may have another one
+                self.left += 1
             if not isinstance(failure, (OSError, EOFError, *CANNOT_BE_SENT)):
                 raise
             if isinstance(failure, CANNOT_BE_SENT):
