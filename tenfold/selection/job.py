@@ -42,6 +42,7 @@ Listener = Callable[..., None]
 HURRY = 2.5  # seconds of fitting at most, about, once a run was stopped
 WORTH_A_PROCESS = 4.0  # seconds of one core by the cost model, from which the time that a process takes to start is soon made up
 KEPT_FOR_REFIT = 0.15  # share of the time that is left for fitting what was chosen
+MOST_FOR_GROWTH = 0.15  # share of the time that is kept, besides, for models of fewer rows
 LATEST = 1.05  # of the time, and HURRY: what is fitted then should be ready
 
 
@@ -155,9 +156,9 @@ class Job:
             screened=plan.screened,
             seconds=self._forecast(plan),
         )
-        wall, rows = self._wall(), np.arange(len(X))
+        rows = np.arange(len(X))
         with workers:
-            with wall:
+            with self._wall(1 - KEPT_FOR_REFIT) as wall:
                 if plan.screened is not None:
                     rows = plan.sample(len(X), self.settings.seed, task.codes if task.kind == "classes" else None)
                     heat = self.heat = race.some(rows)
@@ -171,6 +172,8 @@ class Job:
                 if self.checkpoint is not None:
                     self.checkpoint.restore(race, variants)
                 race.run(tick, singles=race.K, most=self.units)
+                if not race.pairs and can_run_fewer(race):
+                    wall.keep(self._kept_for_growth(race))
                 self._refine(race, variants)
                 race.run(tick, most=self.units)
                 self._repeat(race, plan)
@@ -220,19 +223,29 @@ class Job:
             self.emit("repeated", divisions=len(race.repeats), families=len(race.repeats[0].families) - 1, seconds=self._gone())
 
     def _grow(self, race: Race, plan: Plan) -> None:
-        """Let what is taken also run on fewer rows, to tell what the last ones bring; once all else is done, or the clock has cut it short:
-        then half of what is left is for this, as what is chosen takes as long to be fitted."""
-        asked, known = self.settings, None if self.again is None else self.again.fewer
+        """Let what is taken also run on fewer rows, to tell what the last ones bring; once all else is done, or the clock has cut it short
+        and there is time for this too."""
+        known = None if self.again is None else self.again.fewer
         if self.interrupted or known is False or not can_run_fewer(race):
             return
-        left = (LATEST * asked.time - self._gone()) / 2 if self.cut and asked.time is not None else np.inf
-        wall = Wall(self.finish_early, left) if self.cut else self._wall()
-        with wall:
-            numbers = taken_without(race, (asked.prefer, _told_beside(asked.prefer)))
-            planned = self.cut or known or plan.has_room([race.families[f] for f in numbers])
-            if planned and seconds_of(race, numbers) <= left:
+        with self._wall(LATEST) as wall:
+            numbers = self._without_folds(race)
+            wall.keep(sum(race.fit_seconds(number) for number in numbers) * race.K / (race.K - 1))  # for fitting what is chosen
+            planned = known or plan.has_room([race.families[number] for number in numbers])
+            if seconds_of(race, numbers) <= wall.left if self.cut else planned:
                 run_fewer(race, numbers, self._tick)
         self._ended(wall, race)
+
+    def _without_folds(self, race: Race) -> list[int]:
+        """The families that models of fewer rows are of."""
+        return taken_without(race, (self.settings.prefer, _told_beside(self.settings.prefer)))
+
+    def _kept_for_growth(self, race: Race) -> float:
+        """Seconds of a given time that models of fewer rows will take, about; nothing where that is too much."""
+        if self.settings.time is None or self.again is not None:
+            return 0.0
+        seconds = seconds_of(race, self._without_folds(race))
+        return seconds if seconds <= MOST_FOR_GROWTH * self.settings.time else 0.0
 
     def _ended(self, wall: Wall, race: Race) -> None:
         """Whether work was cut short by Ctrl-C or by the clock: then what is complete is kept, and it is said once."""
@@ -256,9 +269,10 @@ class Job:
         if self.checkpoint is not None:
             self.checkpoint.keep(race, [family.title for family in race.families], done, heat=race is self.heat)
 
-    def _wall(self) -> Wall:
+    def _wall(self, share: float) -> Wall:
+        """For work that ends with Ctrl-C, and when this share of a given time is over."""
         limit = self.settings.time if self.again is None else None
-        return Wall(self.finish_early, None if limit is None else limit * (1 - KEPT_FOR_REFIT) - self._gone())
+        return Wall(self.finish_early, None if limit is None else limit * share - self._gone())
 
     def _finish(self, looked: Looked, race: Race) -> Found:
         """Decide, fit what was chosen to all rows, and write down how it was found."""

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import threading
-from typing import Any
+import time
+from typing import Any, Self
 
 from tenfold.core.threads import cancellable
 
@@ -14,25 +16,42 @@ class Wall:
 
     def __init__(self, finish_early: bool, left: float | None) -> None:
         """left: seconds, None for no end."""
-        self.finish_early, self.left = finish_early, left
+        self.finish_early = finish_early
+        self.end = None if left is None else time.perf_counter() + left
         self.over = threading.Event()
+        self.timer: threading.Timer | None = None
         self.interrupted = self.cut = False  # by Ctrl-C, by the clock
 
-    def __enter__(self) -> None:
+    @property
+    def left(self) -> float:
+        """Seconds to its end."""
+        return math.inf if self.end is None else self.end - time.perf_counter()
+
+    def keep(self, seconds: float) -> None:
+        """Let it end so many seconds earlier, which are kept for what comes after."""
+        if self.end is not None:
+            self.end -= seconds
+            self._set_timer()
+
+    def __enter__(self) -> Self:
         self.context = cancellable()
-        work = self.context.__enter__()
-        self.timer: threading.Timer | None = None
-        if self.left is not None:
-            if self.left <= 0:
-                self._end(work)
-                return
-            self.timer = threading.Timer(self.left, self._end, (work,))
+        self.work = self.context.__enter__()
+        self._set_timer()
+        return self
+
+    def _set_timer(self) -> None:
+        if self.timer is not None:
+            self.timer.cancel()
+        if self.left <= 0:
+            self._over()
+        elif self.end is not None:
+            self.timer = threading.Timer(self.left, self._over)
             self.timer.daemon = True
             self.timer.start()
 
-    def _end(self, work: Any) -> None:
+    def _over(self) -> None:
         self.over.set()
-        work.cancel()
+        self.work.cancel()
 
     def __exit__(self, kind: Any, error: Any, trace: Any) -> bool:
         if self.timer is not None:
