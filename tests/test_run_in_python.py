@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ import tenfold
 from tenfold.core.errors import BadInput, BadParameter, BadType
 from tenfold.selection.explain.reasons import Effect, Reasons
 from tenfold.selection.run import Run
+from tenfold.selection.settings import Settings
 from tenfold.table.reading import read_table
 
 N = 400
@@ -91,6 +93,27 @@ def test_arrays_of_any_kind(array: Any, kinds: list[Any]) -> None:
 def test_other_arrays_are_refused_in_one_sentence(array: Any, says: str) -> None:
     with pytest.raises(BadInput, match=says):
         tenfold.select(array, np.arange(20.0))
+
+
+@pytest.mark.parametrize(
+    ("asked", "says"),
+    [
+        (dict(drop=[0]), r"drop=\[0\]: must be a list of names of columns"),
+        (dict(keep=0), "keep=0: must be a list of names of columns"),
+        (dict(category="x0"), r"such as \['x0'\]"),
+        (dict(task=1), "task=1: must be 'classes' or 'number'"),
+        (dict(monotone=1), "monotone=1: give columns with"),
+        (dict(time=np.float32(0)), "must be a number of seconds above 0"),
+    ],
+)
+def test_settings_of_another_type_are_refused_in_one_sentence(asked: dict[str, Any], says: str) -> None:
+    with pytest.raises(BadParameter, match=says):
+        tenfold.select(np.zeros((20, 2)), np.arange(20.0), **asked)
+
+
+def test_settings_may_be_numbers_of_numpy() -> None:
+    found = Settings(time=np.int64(5), seed=np.int64(3), folds=np.int64(4))  # type: ignore[arg-type]
+    assert found == Settings(time=5.0, seed=3, folds=4) and json.dumps(found.facts())
 
 
 def test_what_is_no_table_is_told_what_is() -> None:
