@@ -216,6 +216,15 @@ def test_what_cannot_be_explained(asked: dict[str, Any], says: str, classes: Run
         classes.explain(**asked)
 
 
+def test_a_run_that_is_judged_by_a_function_is_saved(tmp_path: Path) -> None:
+    def nearness(truth: Any, predicted: Any) -> float:
+        return -float(np.abs(truth - predicted).mean())
+
+    run = selected("number", metric=nearness)
+    run.save(tmp_path / "t.tenfold")
+    assert json.loads((tmp_path / "t.tenfold" / "run.json").read_text())["asked"]["metric"] == "nearness"
+
+
 def test_the_table_stays_where_it_was(classes: Run, tmp_path: Path) -> None:
     """It is no part of what is shown, saved, or sent to another process."""
     assert classes.table is not None and "table=" not in repr(classes)

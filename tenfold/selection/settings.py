@@ -106,8 +106,11 @@ class Settings:
         return {name: column for name, column in known.items() if column is not None}
 
     def facts(self) -> dict[str, Any]:
-        """As plain values, for a file."""
-        return asdict(self)
+        """As plain values, for a file: of a score that is a function its name."""
+        facts, score = asdict(self), self.metric
+        if callable(score):
+            facts["metric"] = str(getattr(score, "name", "") or getattr(score, "__name__", "score"))
+        return facts
 
     @classmethod
     def of(cls, facts: dict[str, Any]) -> Self:
