@@ -16,6 +16,7 @@ from tenfold.selection.choice.held_out import HeldOut
 from tenfold.selection.honest.estimate import estimated
 from tenfold.selection.plan import plan
 from tenfold.selection.plan.portfolio import portfolio
+from tenfold.selection.race.wall import Wall
 
 TABLES = Path(__file__).resolve().parents[2] / "shared" / "data" / "tables"
 
@@ -116,6 +117,15 @@ def test_long_tables_keep_half_of_the_digits_of_held_out_outputs(monkeypatch: py
 
 
 # --- learners that cannot be fitted -----------------------------------------------------------------------
+
+
+def test_a_time_may_be_as_long_as_one_likes() -> None:
+    wall = Wall(False, 1e12)
+    with wall:
+        assert wall.timer is not None
+        wall.timer.join(0.05)
+        assert wall.timer.is_alive()
+    assert not (wall.cut or wall.interrupted)
 
 
 def test_a_learner_that_refuses_the_training_rows_has_failed_and_the_run_goes_on() -> None:

@@ -26,7 +26,7 @@ class Wall:
             if self.left <= 0:
                 self._end(work)
                 return
-            self.timer = threading.Timer(self.left, self._end, (work,))
+            self.timer = threading.Timer(min(self.left, threading.TIMEOUT_MAX), self._end, (work,))
             self.timer.daemon = True
             self.timer.start()
 
