@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas
 import polars as pl
 import pytest
 from small_portfolio import shrink
@@ -15,6 +16,7 @@ from small_portfolio import shrink
 import tenfold
 from tenfold.core.errors import BadInput, BadParameter, BadType
 from tenfold.selection.explain.reasons import Effect, Reasons
+from tenfold.selection.looked import _values
 from tenfold.selection.run import Run
 from tenfold.selection.settings import Settings
 from tenfold.table.reading import read_table
@@ -79,6 +81,27 @@ def test_arrays_of_any_kind(array: Any, kinds: list[Any]) -> None:
     frame = read_table(array).frame
     assert frame.columns == [f"x{j}" for j in range(array.shape[1])] and frame.dtypes == kinds and frame.height == len(array)
     assert not isinstance(array, np.ma.MaskedArray) or frame["x1"].to_list() == [2.0, None]
+
+
+@pytest.mark.parametrize(
+    ("target", "values"),
+    [
+        (pandas.Series([1, None, 3], dtype="Int64"), [1, None, 3]),
+        (pandas.Series([True, None, False], dtype="boolean"), [True, None, False]),
+        (pandas.Series(["a", None, "b"], dtype="string"), ["a", None, "b"]),
+        (pandas.Series(["a", np.nan, "b"]).astype("category"), ["a", None, "b"]),
+        (["a", float("nan"), "b"], ["a", None, "b"]),
+        (np.ma.masked_equal([1.0, 9.0, 3.0], 9.0), [1.0, None, 3.0]),
+    ],
+)
+def test_a_target_in_memory_is_missing_where_its_owner_says_so(target: Any, values: list[Any]) -> None:
+    assert _values(target) == values
+
+
+@pytest.mark.parametrize("kind", ["datetime64[ns]", "timedelta64[ns]"])
+def test_times_of_numpy_are_no_numbers_to_predict(kind: str) -> None:
+    with pytest.raises(BadInput, match=r"the target column 'target' holds D.*: give a column of numbers or classes"):
+        tenfold.select(np.zeros((20, 2)), np.arange(20).astype(kind))
 
 
 @pytest.mark.parametrize(
