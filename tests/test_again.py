@@ -99,7 +99,7 @@ def test_a_race_whose_facts_were_edited_is_refused_in_a_sentence(stop_after: Cal
     facts = json.loads(arrays.pop("facts").tobytes())
     wrong: list[dict[str, Any]] = [
         {name: value}
-        for name in ("done", "refitted", "dropped", "families", "failures", "warned", "fold")
+        for name in ("done", "refitted", "dropped", "families", "failures", "warned", "fold", "settings", "target", "file")
         for value in (5, None, [5], [[0]], [["a", [0]]], [[-1, [0]]], [[0, [99]]], [[0, [0, 1, 2]]], [[999, [0]]])
     ]
     capsys.readouterr()
@@ -109,6 +109,10 @@ def test_a_race_whose_facts_were_edited_is_refused_in_a_sentence(stop_after: Cal
         path.with_suffix(".npz").replace(path)
         assert run(["resume", "t.tenfold", "--quiet"]) == 3, one
         assert "start again with tenfold select" in capsys.readouterr().err, one
+    text = json.dumps(facts | dict(settings=facts["settings"] | dict(drop=[0]))).encode()
+    np.savez(path.with_suffix(".npz"), facts=np.frombuffer(text, dtype=np.uint8), **arrays)
+    path.with_suffix(".npz").replace(path)
+    assert run(["resume", "t.tenfold", "--quiet"]) == 2 and "--drop [0]: must be a list" in capsys.readouterr().err
 
 
 def test_a_race_of_another_table_is_refused(stop_after: Callable[[int | None], None], capsys: Captured) -> None:
