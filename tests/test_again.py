@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -128,6 +129,18 @@ def test_a_race_of_another_table_is_refused(stop_after: Callable[[int | None], N
         Path("t.tenfold.race").write_bytes(content)
         assert run(["resume", "t.tenfold"]) == 3
         assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_a_folder_of_somebody_else_is_refused_before_a_race_goes_on(
+    stop_after: Callable[[int | None], None], monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    stop_after(9)
+    assert run(ARGUMENTS) == 130
+    shutil.rmtree("t.tenfold")
+    Path("t.tenfold").mkdir()
+    Path("t.tenfold", "notes.txt").write_text("mine")
+    monkeypatch.setattr(Race, "run", lambda *given, **more: pytest.fail("the race went on"))
+    assert run(["resume", "t.tenfold"]) == 3 and "it holds notes.txt" in capsys.readouterr().err
 
 
 def test_a_run_is_reproduced_to_the_bit(stop_after: Callable[[int | None], None], capsys: Captured) -> None:

@@ -19,7 +19,7 @@ from tenfold.app.words import clean
 from tenfold.core.errors import BadFile
 from tenfold.report.typed import learner_typed
 from tenfold.selection.job import Again, Job
-from tenfold.selection.model.store import MODEL, RECORD, plain, record_of, table_of
+from tenfold.selection.model.store import MODEL, RECORD, check_folder, plain, record_of, table_of
 from tenfold.selection.race.checkpoint import Checkpoint
 from tenfold.selection.run import run_of
 from tenfold.selection.settings import Settings
@@ -36,6 +36,7 @@ def resume_command(folder: Stopped, quiet: QuietFlag = False, as_json: JsonFlag 
     Example:  tenfold resume churn.tenfold
     """
     checkpoint = Checkpoint.found(folder)
+    check_folder(folder)
     asked = checkpoint.asked
     request = Request(Path(asked["file"]), asked["target"], folder, Settings.of(asked["settings"]))
     return run_select(request, listener(quiet, as_json), checkpoint).code
