@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -11,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.core.errors import BadInput, TenfoldWarning
+from tenfold.core.errors import BadInput, kept_warnings
 from tenfold.core.threads import thread_budget
 from tenfold.prepare.coder import TableCoder
 from tenfold.selection.choice.choice import Mix
@@ -287,8 +286,7 @@ class Job:
 
     def _model(self, found: Outcome, coder: TableCoder, mix: Mix) -> TableModel:
         """What is chosen, fitted to all rows."""
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", TenfoldWarning)  # shown on the board
+        with kept_warnings():  # shown on the board
             fitted = refit(found.race, found.task, coder, mix)
         race, texts = found.race, [] if found.race.texts is None else found.race.texts.fitted()
         floor, rule, sure = race.fits.floor, found.rule(mix), found.certainty
