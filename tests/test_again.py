@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import shutil
@@ -20,6 +21,7 @@ from small_portfolio import shrink
 import tenfold
 from tenfold.app import select_run
 from tenfold.app.commands import run
+from tenfold.saved import writing
 from tenfold.selection import job
 from tenfold.selection.plan import refine
 from tenfold.selection.race import checkpoint
@@ -141,6 +143,19 @@ def test_a_folder_of_somebody_else_is_refused_before_a_race_goes_on(
     Path("t.tenfold", "notes.txt").write_text("mine")
     monkeypatch.setattr(Race, "run", lambda *given, **more: pytest.fail("the race went on"))
     assert run(["resume", "t.tenfold"]) == 3 and "it holds notes.txt" in capsys.readouterr().err
+
+
+def test_a_run_that_cannot_be_saved_is_not_lost(whole: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:
+    def full(*names: str) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(writing.os, "replace", lambda temporary, target: full() if "model" in target else os.rename(temporary, target))
+        assert run(ARGUMENTS) == 3
+    told = capsys.readouterr().err
+    assert told.startswith("tenfold: t.tenfold: cannot be written (No space left on device): free some space")
+    assert not Path("t.tenfold").exists() and "then tenfold resume t.tenfold goes on" in told
+    assert run(["resume", "t.tenfold", "--quiet"]) == 0 and model("t.tenfold") == model(whole)
 
 
 def test_a_run_is_reproduced_to_the_bit(stop_after: Callable[[int | None], None], capsys: Captured) -> None:
