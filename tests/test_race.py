@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +11,9 @@ import pytest
 from small_portfolio import shrink
 
 import tenfold
+from tenfold.core.errors import BadRequest
 from tenfold.score.registry import SCORES
+from tenfold.selection import job
 from tenfold.selection.choice import held_out
 from tenfold.selection.choice.held_out import HeldOut
 from tenfold.selection.honest.estimate import estimated
@@ -117,6 +120,12 @@ def test_long_tables_keep_half_of_the_digits_of_held_out_outputs(monkeypatch: py
 
 
 # --- learners that cannot be fitted -----------------------------------------------------------------------
+
+
+def test_a_forked_process_is_told_what_it_would_wait_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(job, "_ran_in", {os.getppid()})
+    with pytest.raises(BadRequest, match="start processes by multiprocessing"):
+        tenfold.select(pl.DataFrame({"x": range(20), "y": range(20)}), "y")
 
 
 def test_a_time_may_be_as_long_as_one_likes() -> None:

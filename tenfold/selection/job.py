@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
@@ -10,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.core.errors import BadInput, kept_warnings
+from tenfold.core.errors import BadInput, BadRequest, kept_warnings
 from tenfold.core.threads import thread_budget
 from tenfold.prepare.coder import TableCoder
 from tenfold.selection.choice.choice import Mix
@@ -52,6 +53,18 @@ class Again:
     heat: bool = False
 
 
+_ran_in: set[int] = set()  # processes in which polars has worked: this one, and those that it was forked from
+
+
+def refuse_forked() -> None:
+    """A process that was forked from one in which polars has worked would wait for ever: its threads have not come along."""
+    if _ran_in - {os.getpid()}:
+        raise BadRequest(
+            "a run cannot be made in a process that was forked from one that has made another, as polars would wait there for ever: "
+            "start processes by multiprocessing.get_context('spawn')"
+        )
+
+
 class Job:
     """One run of `select`."""
 
@@ -75,11 +88,13 @@ class Job:
 
     def run(self, table: Any, target: Any, trusting: bool = False) -> Found:
         """All steps, from the table to the fitted model. trusting: columns that give the target away are used all the same."""
+        refuse_forked()
         asked = self.settings
         raw = read_sample(table, asked.rows, asked.seed)
         if self.checkpoint is not None:
             self.checkpoint.is_of(raw.name, raw.digest)
         looked = look(raw, target, asked, self.emit, trusting, self.named is not None)
+        _ran_in.add(os.getpid())
         if self.checkpoint is not None:
             self.checkpoint.begin()
         plan = self._plan(looked)
