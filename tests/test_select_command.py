@@ -188,6 +188,36 @@ def test_a_time_that_is_over_before_anything_is_fitted(capsys: Captured) -> None
     assert "HONEST ESTIMATE  none" in capsys.readouterr().out and model("t.tenfold")
 
 
+def test_families_that_have_not_run_are_not_said_to_have_failed(stop_after: Callable[[int | None], None], capsys: Captured) -> None:
+    stop_after(3)
+    assert run(SELECT) == 130
+    assert "failed" not in capsys.readouterr().out and "failed" not in [row["against"] for row in record("t.tenfold")["board"]]
+
+
+def test_the_guess_alone_is_nothing_that_was_fitted(
+    stop_after: Callable[[int | None], None], monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    stop_after(1)
+    assert run(SELECT) == 130
+    assert "HONEST ESTIMATE  none" in capsys.readouterr().out and record("t.tenfold")["board"] == []
+    assert run(["reproduce", "t.tenfold", "--quiet"]) == 0
+    stop_after(None)
+    assert run([*SELECT, "--quiet"]) == 0
+    whole = model("t.tenfold")
+
+    class Over(job.Wall):
+        """As at the end of the time."""
+
+        def __exit__(self, *failure: Any) -> bool:
+            self.over.set()
+            return super().__exit__(*failure)
+
+    monkeypatch.setattr(job, "Wall", Over)
+    stop_after(1)
+    assert run([*SELECT, "--replace"]) == 5 and model("t.tenfold") == whole
+    assert "before there was anything to save" in capsys.readouterr().out
+
+
 def test_what_cannot_be_fitted_in_time_is_not_begun(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Job, "_left", lambda self: 0.0)
     assert run([*SELECT, "--time", "100"]) == 0

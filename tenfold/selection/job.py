@@ -191,7 +191,7 @@ class Job:
             self._stopped(race)
         some = replace(task, y=task.y[rows], rows=task.rows[rows])
         first = self.heat
-        if first is not None and not race.done and some.n_classes == task.n_classes and first.judges[0].name == judges[0].name:
+        if first is not None and not race.begun and some.n_classes == task.n_classes and first.judges[0].name == judges[0].name:
             return first, some  # rather a model of some rows than none
         return race, task
 
@@ -242,7 +242,7 @@ class Job:
 
     def _stopped(self, race: Race) -> None:
         """Keep what is complete, and say so."""
-        race = self.heat if self.heat is not None and not race.done else race
+        race = self.heat if self.heat is not None and not race.begun else race
         if self.checkpoint is not None and race.done:
             self._keep(race, done=True)
         self.emit("interrupted", done=race.units_done, of=max(race.units, race.units_done), seconds=self._gone(), wall=self.cut)

@@ -109,9 +109,14 @@ class Standing:
 
     @property
     def idle(self) -> set[int]:
-        """The settings of variants that have not run at all."""
+        """The settings of families that have not run at all, as the race was cut short before."""
         ran = {number for number, _ in self.done}
-        return {c for number in range(self.first, len(self.families)) if number not in ran for c in self.places[number]}
+        return {c for number, where in enumerate(self.places) if number not in ran for c in where}
+
+    @property
+    def begun(self) -> bool:
+        """Whether any family but the guess has run."""
+        return any(not self.families[number].is_guess for number, _ in self.done)
 
     @property
     def gone(self) -> dict[int, int]:
