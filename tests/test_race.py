@@ -122,6 +122,15 @@ def test_long_tables_keep_half_of_the_digits_of_held_out_outputs(monkeypatch: py
 # --- learners that cannot be fitted -----------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("kind", [pl.String, pl.Boolean])
+def test_a_table_of_categories_alone_is_raced_over(kind: type[pl.DataType]) -> None:
+    rng = np.random.default_rng(0)
+    table = pl.DataFrame({name: rng.integers(0, 2, 80) for name in "abc"}).cast(pl.Boolean).cast(kind)
+    y = (table["a"].cast(pl.String) == "true").to_numpy() + 0.1 * rng.normal(size=80)
+    run = tenfold.select(table, y, effort="quick", folds=3)
+    assert run.signal and run.record["failures"] == {} and np.corrcoef(run.predict(table), y)[0, 1] > 0.9
+
+
 def test_a_forked_process_is_told_what_it_would_wait_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(job, "_ran_in", {os.getppid()})
     with pytest.raises(BadRequest, match="start processes by multiprocessing"):
