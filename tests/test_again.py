@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -19,6 +21,7 @@ from small_portfolio import shrink
 import tenfold
 from tenfold.app import select_run
 from tenfold.app.commands import run
+from tenfold.saved import writing
 from tenfold.selection import job
 from tenfold.selection.plan import refine
 from tenfold.selection.race import checkpoint
@@ -99,7 +102,7 @@ def test_a_race_whose_facts_were_edited_is_refused_in_a_sentence(stop_after: Cal
     facts = json.loads(arrays.pop("facts").tobytes())
     wrong: list[dict[str, Any]] = [
         {name: value}
-        for name in ("done", "refitted", "dropped", "families", "failures", "warned", "fold")
+        for name in ("done", "refitted", "dropped", "families", "failures", "warned", "fold", "settings", "target", "file")
         for value in (5, None, [5], [[0]], [["a", [0]]], [[-1, [0]]], [[0, [99]]], [[0, [0, 1, 2]]], [[999, [0]]])
     ]
     capsys.readouterr()
@@ -109,6 +112,10 @@ def test_a_race_whose_facts_were_edited_is_refused_in_a_sentence(stop_after: Cal
         path.with_suffix(".npz").replace(path)
         assert run(["resume", "t.tenfold", "--quiet"]) == 3, one
         assert "start again with tenfold select" in capsys.readouterr().err, one
+    text = json.dumps(facts | dict(settings=facts["settings"] | dict(drop=[0]))).encode()
+    np.savez(path.with_suffix(".npz"), facts=np.frombuffer(text, dtype=np.uint8), **arrays)
+    path.with_suffix(".npz").replace(path)
+    assert run(["resume", "t.tenfold", "--quiet"]) == 2 and "--drop [0]: must be a list" in capsys.readouterr().err
 
 
 def test_a_race_of_another_table_is_refused(stop_after: Callable[[int | None], None], capsys: Captured) -> None:
@@ -124,6 +131,31 @@ def test_a_race_of_another_table_is_refused(stop_after: Callable[[int | None], N
         Path("t.tenfold.race").write_bytes(content)
         assert run(["resume", "t.tenfold"]) == 3
         assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_a_folder_of_somebody_else_is_refused_before_a_race_goes_on(
+    stop_after: Callable[[int | None], None], monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    stop_after(9)
+    assert run(ARGUMENTS) == 130
+    shutil.rmtree("t.tenfold")
+    Path("t.tenfold").mkdir()
+    Path("t.tenfold", "notes.txt").write_text("mine")
+    monkeypatch.setattr(Race, "run", lambda *given, **more: pytest.fail("the race went on"))
+    assert run(["resume", "t.tenfold"]) == 3 and "it holds notes.txt" in capsys.readouterr().err
+
+
+def test_a_run_that_cannot_be_saved_is_not_lost(whole: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:
+    def full(*names: str) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    with monkeypatch.context() as patch:
+        patch.setattr(writing.os, "replace", lambda temporary, target: full() if "model" in target else os.rename(temporary, target))
+        assert run(ARGUMENTS) == 3
+    told = capsys.readouterr().err
+    assert told.startswith("tenfold: t.tenfold: cannot be written (No space left on device): free some space")
+    assert not Path("t.tenfold").exists() and "then tenfold resume t.tenfold goes on" in told
+    assert run(["resume", "t.tenfold", "--quiet"]) == 0 and model("t.tenfold") == model(whole)
 
 
 def test_a_run_is_reproduced_to_the_bit(stop_after: Callable[[int | None], None], capsys: Captured) -> None:

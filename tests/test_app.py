@@ -341,6 +341,16 @@ def test_ctrl_c_saves_what_is_complete(monkeypatch: pytest.MonkeyPatch, capsys: 
     assert run(["predict", "penguins.tenfold", str(PENGUINS), "--out", "a.csv"]) == 0
 
 
+def test_a_file_that_ends_too_early_is_not_said_to_be_a_stop(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    def damaged(*_: object, **__: object) -> None:
+        raise EOFError("marshal data too short")
+
+    monkeypatch.setattr(Race, "run", damaged)
+    assert run(["demo", "--quiet"]) == 1
+    told = capsys.readouterr().err
+    assert "a fault in tenfold" in told and "ends too early: marshal data too short" in told
+
+
 def test_without_the_extra_one_sentence() -> None:
     for absent in ("typer", "polars", "markupsafe"):
         block = f"import sys; sys.modules[{absent!r}] = None; from tenfold.app.cli import main; main()"

@@ -175,7 +175,7 @@ def test_a_full_temporary_folder_is_called_by_its_name(source: str, tmp_path: Pa
     table("new.csv", 5000, 5)
     limited = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (5000, 5000)); from tenfold.app.cli import main; main()"
     done = subprocess.run(
-        [sys.executable, "-c", limited, "predict", "t.tenfold", source],
+        [sys.executable, "-B", "-c", limited, "predict", "t.tenfold", source],  # no bytecode that is cut off at the limit
         input=Path("new.csv").read_bytes(), capture_output=True, env={**os.environ, "TMPDIR": str(tmp_path)},
     )  # fmt: skip
     assert done.returncode == 3 and not done.stdout

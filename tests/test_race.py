@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 
 import numpy as np
@@ -10,12 +11,15 @@ import pytest
 from small_portfolio import shrink
 
 import tenfold
+from tenfold.core.errors import BadRequest
 from tenfold.score.registry import SCORES
+from tenfold.selection import job
 from tenfold.selection.choice import held_out
 from tenfold.selection.choice.held_out import HeldOut
 from tenfold.selection.honest.estimate import estimated
 from tenfold.selection.plan import plan
 from tenfold.selection.plan.portfolio import portfolio
+from tenfold.selection.race.wall import Wall
 
 TABLES = Path(__file__).resolve().parents[2] / "shared" / "data" / "tables"
 
@@ -116,6 +120,30 @@ def test_long_tables_keep_half_of_the_digits_of_held_out_outputs(monkeypatch: py
 
 
 # --- learners that cannot be fitted -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", [pl.String, pl.Boolean])
+def test_a_table_of_categories_alone_is_raced_over(kind: type[pl.DataType]) -> None:
+    rng = np.random.default_rng(0)
+    table = pl.DataFrame({name: rng.integers(0, 2, 80) for name in "abc"}).cast(pl.Boolean).cast(kind)
+    y = (table["a"].cast(pl.String) == "true").to_numpy() + 0.1 * rng.normal(size=80)
+    run = tenfold.select(table, y, effort="quick", folds=3)
+    assert run.signal and run.record["failures"] == {} and np.corrcoef(run.predict(table), y)[0, 1] > 0.9
+
+
+def test_a_forked_process_is_told_what_it_would_wait_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(job, "_ran_in", {os.getppid()})
+    with pytest.raises(BadRequest, match="start processes by multiprocessing"):
+        tenfold.select(pl.DataFrame({"x": range(20), "y": range(20)}), "y")
+
+
+def test_a_time_may_be_as_long_as_one_likes() -> None:
+    wall = Wall(False, 1e12)
+    with wall:
+        assert wall.timer is not None
+        wall.timer.join(0.05)
+        assert wall.timer.is_alive()
+    assert not (wall.cut or wall.interrupted)
 
 
 def test_a_learner_that_refuses_the_training_rows_has_failed_and_the_run_goes_on() -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import pickle
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas
 import polars as pl
 import pytest
 from small_portfolio import shrink
@@ -14,7 +16,9 @@ from small_portfolio import shrink
 import tenfold
 from tenfold.core.errors import BadInput, BadParameter, BadType
 from tenfold.selection.explain.reasons import Effect, Reasons
+from tenfold.selection.looked import _values
 from tenfold.selection.run import Run
+from tenfold.selection.settings import Settings
 from tenfold.table.reading import read_table
 
 N = 400
@@ -80,6 +84,27 @@ def test_arrays_of_any_kind(array: Any, kinds: list[Any]) -> None:
 
 
 @pytest.mark.parametrize(
+    ("target", "values"),
+    [
+        (pandas.Series([1, None, 3], dtype="Int64"), [1, None, 3]),
+        (pandas.Series([True, None, False], dtype="boolean"), [True, None, False]),
+        (pandas.Series(["a", None, "b"], dtype="string"), ["a", None, "b"]),
+        (pandas.Series(["a", np.nan, "b"]).astype("category"), ["a", None, "b"]),
+        (["a", float("nan"), "b"], ["a", None, "b"]),
+        (np.ma.masked_equal([1.0, 9.0, 3.0], 9.0), [1.0, None, 3.0]),
+    ],
+)
+def test_a_target_in_memory_is_missing_where_its_owner_says_so(target: Any, values: list[Any]) -> None:
+    assert _values(target) == values
+
+
+@pytest.mark.parametrize("kind", ["datetime64[ns]", "timedelta64[ns]"])
+def test_times_of_numpy_are_no_numbers_to_predict(kind: str) -> None:
+    with pytest.raises(BadInput, match=r"the target column 'target' holds D.*: give a column of numbers or classes"):
+        tenfold.select(np.zeros((20, 2)), np.arange(20).astype(kind))
+
+
+@pytest.mark.parametrize(
     ("array", "says"),
     [
         (np.arange(20.0), "an array of one dimension is not a table"),
@@ -91,6 +116,27 @@ def test_arrays_of_any_kind(array: Any, kinds: list[Any]) -> None:
 def test_other_arrays_are_refused_in_one_sentence(array: Any, says: str) -> None:
     with pytest.raises(BadInput, match=says):
         tenfold.select(array, np.arange(20.0))
+
+
+@pytest.mark.parametrize(
+    ("asked", "says"),
+    [
+        (dict(drop=[0]), r"drop=\[0\]: must be a list of names of columns"),
+        (dict(keep=0), "keep=0: must be a list of names of columns"),
+        (dict(category="x0"), r"such as \['x0'\]"),
+        (dict(task=1), "task=1: must be 'classes' or 'number'"),
+        (dict(monotone=1), "monotone=1: give columns with"),
+        (dict(time=np.float32(0)), "must be a number of seconds above 0"),
+    ],
+)
+def test_settings_of_another_type_are_refused_in_one_sentence(asked: dict[str, Any], says: str) -> None:
+    with pytest.raises(BadParameter, match=says):
+        tenfold.select(np.zeros((20, 2)), np.arange(20.0), **asked)
+
+
+def test_settings_may_be_numbers_of_numpy() -> None:
+    found = Settings(time=np.int64(5), seed=np.int64(3), folds=np.int64(4))  # type: ignore[arg-type]
+    assert found == Settings(time=5.0, seed=3, folds=4) and json.dumps(found.facts())
 
 
 def test_what_is_no_table_is_told_what_is() -> None:
@@ -191,6 +237,15 @@ def test_a_run_explains_other_rows(numbers: Run) -> None:
 def test_what_cannot_be_explained(asked: dict[str, Any], says: str, classes: Run) -> None:
     with pytest.raises(BadParameter, match=says):
         classes.explain(**asked)
+
+
+def test_a_run_that_is_judged_by_a_function_is_saved(tmp_path: Path) -> None:
+    def nearness(truth: Any, predicted: Any) -> float:
+        return -float(np.abs(truth - predicted).mean())
+
+    run = selected("number", metric=nearness)
+    run.save(tmp_path / "t.tenfold")
+    assert json.loads((tmp_path / "t.tenfold" / "run.json").read_text())["asked"]["metric"] == "nearness"
 
 
 def test_the_table_stays_where_it_was(classes: Run, tmp_path: Path) -> None:

@@ -8,6 +8,7 @@ import gc
 import signal
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -19,6 +20,7 @@ import tenfold
 from tenfold._kernels import Budget, Lease
 from tenfold.core import threads
 from tenfold.core.engine import Local, Threads, current_engine, each, lent_threads
+from tenfold.core.errors import silenced
 from tenfold.core.threads import cancellable, current_budget, stopping, thread_budget
 from tenfold.tree.single import exact
 
@@ -258,6 +260,27 @@ def counted(nested: Callable[[Any], Any]) -> tuple[int, int]:
 
     each(lambda item: nested(leaf), list(range(5)))
     return most[0], len(who)
+
+
+def test_silence_of_two_threads_ends_with_the_last_of_them() -> None:
+    """One that begins within that of another and outlasts it leaves no filter behind, as two `warnings.catch_warnings` would."""
+    before, inside, left = list(warnings.filters), threading.Event(), threading.Event()
+
+    def longer() -> None:
+        with silenced:
+            inside.set()
+            left.wait(10)
+
+    thread = threading.Thread(target=longer)
+    with silenced:
+        thread.start()
+        assert inside.wait(10)
+    warnings.warn("not heard", stacklevel=1)
+    left.set()
+    thread.join()
+    assert list(warnings.filters) == before
+    with pytest.warns(UserWarning, match="heard"):
+        warnings.warn("heard", stacklevel=1)
 
 
 @pytest.mark.parametrize("n", [1, 2, 4])

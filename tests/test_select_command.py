@@ -122,6 +122,16 @@ def test_a_board_or_a_range_that_differs_is_told(capsys: Captured) -> None:
         assert told == dict(event="reproduced", same=False, model=whole["chosen"], different=[words])
 
 
+def test_a_record_that_does_not_say_what_was_done_is_told_before_it_is_done_again(capsys: Captured) -> None:
+    assert run(["fit", *SELECT[1:], "--model", "Ridge", "--quiet"]) == 0
+    whole = record("t.tenfold")
+    wrong = [{key: one for key, one in whole.items() if key != name} for name in ("settings", "prefer", "data", "interrupted", "numpy")]
+    wrong += [whole | {name: 5} for name in ("asked", "settings", "board")] + [whole | dict(interrupted=True, units="many")]
+    for one in wrong:
+        Path("t.tenfold", "run.json").write_text(json.dumps(one))
+        assert run(["reproduce", "t.tenfold"]) == 3 and "does not say what was done" in capsys.readouterr().err, whole.keys() - one.keys()
+
+
 def test_a_first_heat_that_is_stopped_goes_on_and_is_reproduced(
     stop_after: Callable[[int | None], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -176,6 +186,36 @@ def test_targets_that_are_stopped_show_what_they_came_to(stop_after: Callable[[i
 def test_a_time_that_is_over_before_anything_is_fitted(capsys: Captured) -> None:
     assert run([*SELECT, "--time", "0.0001"]) == 5
     assert "HONEST ESTIMATE  none" in capsys.readouterr().out and model("t.tenfold")
+
+
+def test_families_that_have_not_run_are_not_said_to_have_failed(stop_after: Callable[[int | None], None], capsys: Captured) -> None:
+    stop_after(3)
+    assert run(SELECT) == 130
+    assert "failed" not in capsys.readouterr().out and "failed" not in [row["against"] for row in record("t.tenfold")["board"]]
+
+
+def test_the_guess_alone_is_nothing_that_was_fitted(
+    stop_after: Callable[[int | None], None], monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    stop_after(1)
+    assert run(SELECT) == 130
+    assert "HONEST ESTIMATE  none" in capsys.readouterr().out and record("t.tenfold")["board"] == []
+    assert run(["reproduce", "t.tenfold", "--quiet"]) == 0
+    stop_after(None)
+    assert run([*SELECT, "--quiet"]) == 0
+    whole = model("t.tenfold")
+
+    class Over(job.Wall):
+        """As at the end of the time."""
+
+        def __exit__(self, *failure: Any) -> bool:
+            self.over.set()
+            return super().__exit__(*failure)
+
+    monkeypatch.setattr(job, "Wall", Over)
+    stop_after(1)
+    assert run([*SELECT, "--replace"]) == 5 and model("t.tenfold") == whole
+    assert "before there was anything to save" in capsys.readouterr().out
 
 
 def test_what_cannot_be_fitted_in_time_is_not_begun(monkeypatch: pytest.MonkeyPatch) -> None:

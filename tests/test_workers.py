@@ -113,6 +113,12 @@ def test_one_that_cannot_be_started_is_not_missed(alone: Race, monkeypatch: pyte
     assert by_workers == []
 
 
+@pytest.mark.parametrize(("name", "value"), [("frozen", True), ("executable", None), ("executable", "")])
+def test_where_there_is_no_python_to_start_none_is(name: str, value: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, name, value, raising=False)
+    assert Workers(2)._take() is None
+
+
 def test_what_cannot_be_sent_is_fitted_here(alone: Race, by_workers: list[int]) -> None:
     loss = SCORES["log_loss"].row_loss
     assert loss is not None

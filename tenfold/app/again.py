@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import tempfile
 from collections.abc import Callable
+from operator import index
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,13 +19,14 @@ from tenfold.app.words import clean
 from tenfold.core.errors import BadFile
 from tenfold.report.typed import learner_typed
 from tenfold.selection.job import Again, Job
-from tenfold.selection.model.store import MODEL, plain, record_of, table_of
+from tenfold.selection.model.store import MODEL, RECORD, check_folder, plain, record_of, table_of
 from tenfold.selection.race.checkpoint import Checkpoint
 from tenfold.selection.run import run_of
 from tenfold.selection.settings import Settings
 
 Stopped = Annotated[Path, typer.Argument(metavar="DIR", help="where tenfold select was stopped")]
 DIFFERS = 1  # exit code
+VERSIONS = ("tenfold", "python", "numpy", "polars")
 CLOCKED = ("seconds",)  # on a board: what a clock has measured
 
 
@@ -34,6 +36,7 @@ def resume_command(folder: Stopped, quiet: QuietFlag = False, as_json: JsonFlag 
     Example:  tenfold resume churn.tenfold
     """
     checkpoint = Checkpoint.found(folder)
+    check_folder(folder)
     asked = checkpoint.asked
     request = Request(Path(asked["file"]), asked["target"], folder, Settings.of(asked["settings"]))
     return run_select(request, listener(quiet, as_json), checkpoint).code
@@ -55,17 +58,22 @@ def reproduce_command(
     if not record or "asked" not in record:
         made = "tenfold select or tenfold fit has made with this version"
         raise BadFile(f"{folder} holds no run that can be done again: give a folder that {made}")
+    try:
+        # a run that was stopped may have taken what is fitted sooner
+        asked, target = Settings.of(record["asked"] | dict(prefer=record["prefer"])), str(record["settings"]["target"])
+        cut = record["interrupted"] or record["cut_by_time"]
+        until = Again(index(record["units"]), bool(record.get("heat")), bool(record.get("fewer"))) if cut else Again()
+        before = _compared(record)
+    except (KeyError, TypeError, AttributeError):
+        raise BadFile(f"{folder / RECORD} does not say what was done, as if it had been edited: start again with tenfold select") from None
     table = file or table_of(folder, record, "tenfold reproduce")
-    cut = record["interrupted"] or record["cut_by_time"]
     show: Silent = Json() if as_json else Silent() if quiet else _Progress()
-    asked = Settings.of(record["asked"] | dict(prefer=record["prefer"]))  # a run that was stopped may have taken what is fitted sooner
-    until = Again(record["units"], bool(record.get("heat")), bool(record.get("fewer"))) if cut else Again()
     again = Job(show, False, asked, again=until, named=_named(record, folder))
     try:
-        found = run_of(again.run(table, record["settings"]["target"]))
+        found = run_of(again.run(table, target))
     finally:
         show.close()
-    different = _differences(record, found.record)
+    different = _differences(before, _compared(plain(found.record)))
     with tempfile.TemporaryDirectory() as place:
         found.save(Path(place) / "again.tenfold")
         same = (Path(place) / "again.tenfold" / MODEL).read_bytes() == (folder / MODEL).read_bytes()
@@ -90,22 +98,23 @@ def _named(record: dict[str, Any], folder: Path) -> Callable[[str], Any] | None:
     return lambda role: predictor(name, role, given)
 
 
+def _compared(record: dict[str, Any]) -> dict[str, Any]:
+    """What is to be the same in two records of a run: versions by their names, all else by what is said where it is not."""
+    return {
+        "the table has changed": record["data"]["sha256"],
+        **{name: record[name] for name in VERSIONS},
+        "another model is chosen": record["chosen"],
+        "the folds are others": record["folds_sha256"],
+        "other work was done": record["units"],
+        "the board is another": [{name: value for name, value in row.items() if name not in CLOCKED} for row in record["board"]],
+        "the estimate is another": record["estimate"],
+    }
+
+
 def _differences(before: dict[str, Any], after: dict[str, Any]) -> list[str]:
     """What is not the same in two records of a run, in words."""
-    found = []
-    if before["data"]["sha256"] != after["data"]["sha256"]:
-        found.append("the table has changed")
-    for name in ("tenfold", "python", "numpy", "polars"):
-        if before[name] != after[name]:
-            found.append(f"{name} was {before[name]} and is {after[name]}")
-    for name, words in (("chosen", "another model is chosen"), ("folds_sha256", "the folds are others"), ("units", "other work was done")):
-        if before[name] != after[name]:
-            found.append(words)
-    records = (before, plain(after))
-    boards = [[{name: value for name, value in row.items() if name not in CLOCKED} for row in one["board"]] for one in records]
-    estimates = [one["estimate"] for one in records]
-    pairs = (("the board is another", boards), ("the estimate is another", estimates))
-    return [*found, *(words for words, (one, other) in pairs if one != other)]
+    found = [(name, one, after[name]) for name, one in before.items() if one != after[name]]
+    return [f"{name} was {one} and is {other}" if name in VERSIONS else name for name, one, other in found]
 
 
 class _Progress(Text):

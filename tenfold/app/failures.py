@@ -45,6 +45,8 @@ def stoppable(command: Callable[..., Any]) -> Callable[..., Any]:
             return command(*arguments, **options)
         except KeyboardInterrupt:
             raise Stopped(NOTHING) from None
+        except EOFError as wrong:  # the parser would take it for the end of what is typed, and say that somebody stopped
+            raise RuntimeError(f"a file or a line ends too early: {wrong}") from wrong
 
     return run
 

@@ -20,7 +20,7 @@ import typer
 import tenfold
 from tenfold.app.failures import Stopped
 from tenfold.core.errors import BadFile, BadInput, BadParameter
-from tenfold.saved.writing import cannot_write, new_folder, put_folder
+from tenfold.saved.writing import new_folder, put_folder, written_as
 from tenfold.selection.model.store import MODEL, RECORD, REPORT, SKETCH, plain
 from tenfold.table.columns import typed_names
 from tenfold.table.reading import pl, place_of
@@ -164,13 +164,10 @@ def write_folder(
     texts = {name: json.dumps(one, indent=2, ensure_ascii=False, allow_nan=False) + "\n" for name, one in kept.items()}
     texts |= {} if page is None else {REPORT: page}
     path = os.path.realpath(folder)  # of a link, what it points to
-    try:
-        with new_folder(path) as new:
-            tenfold.save(model, os.path.join(new, MODEL))
-            for name, text in texts.items():
-                Path(new, name).write_text(text, encoding="utf-8")
-            for name, frame in (frames or {}).items():
-                frame.write_parquet(os.path.join(new, name))
-            put_folder(new, path)
-    except OSError as reason:
-        raise cannot_write(str(folder), reason) from None
+    with written_as(str(folder)), new_folder(path) as new:
+        tenfold.save(model, os.path.join(new, MODEL))
+        for name, text in texts.items():
+            Path(new, name).write_text(text, encoding="utf-8")
+        for name, frame in (frames or {}).items():
+            frame.write_parquet(os.path.join(new, name))
+        put_folder(new, path)

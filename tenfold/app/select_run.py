@@ -90,7 +90,7 @@ def run_select(request: Request, show: Silent, checkpoint: Checkpoint | None = N
             notes = [keeps]
             folder = stopped_folder(folder, found.record)
         with undisturbed():
-            found.save(folder, request.replace or resumed)
+            _save(found, folder, request.replace or resumed, checkpoint)
             saved = True
         if not (found.interrupted or found.record["cut_by_time"]):
             checkpoint.forget()
@@ -106,6 +106,17 @@ def run_select(request: Request, show: Silent, checkpoint: Checkpoint | None = N
     finally:
         show.close()
     return Ended(_code(found), folder)
+
+
+def _save(found: Run, folder: Path, replace: bool, checkpoint: Checkpoint) -> None:
+    """Save the run; where that cannot be done, what the race has come to need not be lost."""
+    try:
+        found.save(folder, replace)
+    except BadFile as reason:
+        if not checkpoint.path.exists():
+            raise
+        again = f"tenfold resume {shlex.quote(str(checkpoint.folder))}"
+        raise BadFile(f"{reason}; then {again} goes on, where a new run would begin anew") from None
 
 
 def start_facts(seed: int) -> dict[str, Any]:

@@ -27,6 +27,7 @@ from __future__ import annotations
 
 import contextlib
 import sys
+import threading
 import warnings
 from collections.abc import Iterator
 from contextvars import ContextVar
@@ -150,6 +151,34 @@ def kept_warnings() -> Iterator[list[TenfoldWarning]]:
 
 
 _kept: ContextVar[list[TenfoldWarning] | None] = ContextVar("tenfold_warnings", default=None)
+
+
+class _Silenced:
+    """No warning of anybody's is heard within, as of NumPy in a race that tries what may overflow.
+
+    Filters are those of the process, so the first to enter sets them and the last to leave restores them: of two threads that enter and
+    leave `warnings.catch_warnings` in turn, the second would restore what the first has set, for good.
+    """
+
+    def __init__(self) -> None:
+        self.lock, self.depth = threading.Lock(), 0
+
+    def __enter__(self) -> None:
+        with self.lock:
+            if self.depth == 0:
+                self.filters = warnings.catch_warnings()
+                self.filters.__enter__()
+                warnings.simplefilter("ignore")
+            self.depth += 1
+
+    def __exit__(self, *_: object) -> None:
+        with self.lock:
+            self.depth -= 1
+            if self.depth == 0:
+                self.filters.__exit__(None, None, None)
+
+
+silenced = _Silenced()
 
 
 def not_fitted(name: str) -> NotFitted:

@@ -74,6 +74,18 @@ def cannot_write(path: str, failure: OSError, kept: bool = True) -> BadFile:
     return BadFile(f"{path}: cannot be written ({failure.strerror or failure}): {remedy}{rest}")
 
 
+@contextlib.contextmanager
+def written_as(path: str) -> Iterator[None]:
+    """What cannot be written within is told by the name that it was to have, and not by that of a temporary file."""
+    try:
+        yield
+    except (OSError, BadFile) as reason:
+        failure = reason if isinstance(reason, OSError) else reason.__cause__
+        if not isinstance(failure, OSError):
+            raise
+        raise cannot_write(path, failure) from None
+
+
 def cannot_keep(failure: OSError) -> BadFile:
     """What is in the way of a temporary file, whose folder nobody has named; there is none where no folder can be written."""
     where = f"the temporary folder{f' {tempfile.tempdir}' if tempfile.tempdir else ''}"

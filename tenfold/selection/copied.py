@@ -11,7 +11,6 @@ copies too, the mean loss changes to the share
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import asdict
 from typing import Any
 
@@ -19,7 +18,7 @@ import numpy as np
 
 from tenfold.base.sklearn_api import fresh
 from tenfold.core.data import Array
-from tenfold.core.errors import TenfoldWarning
+from tenfold.core.errors import kept_warnings
 from tenfold.selection.choice.choice import Z
 from tenfold.selection.choice.floor import floored
 from tenfold.selection.honest.growth import falls_with_rows, scaled
@@ -72,8 +71,7 @@ def _said(model: TableModel, looked: Looked, held: Array) -> Array | None:
     rest, y, weight = np.setdiff1d(np.arange(len(looked.task.y)), held), looked.task.y, looked.weight
     if model.role == "classifier" and looked.task.n_classes > len(np.unique(looked.task.codes[rest])):
         return None
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", TenfoldWarning)  # the board has said them
+    with kept_warnings():  # the board has said them
         try:
             fitted = fresh(model).fit(looked.used[rest], y[rest], None if weight is None else weight[rest])
         except ERRORS:

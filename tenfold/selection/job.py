@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 import time
-import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.core.errors import BadInput, TenfoldWarning
+from tenfold.core.errors import BadInput, BadRequest, kept_warnings
 from tenfold.core.threads import thread_budget
 from tenfold.prepare.coder import TableCoder
 from tenfold.selection.choice.choice import Mix
@@ -56,6 +56,18 @@ class Again:
     fewer: bool | None = None
 
 
+_ran_in: set[int] = set()  # processes in which polars has worked: this one, and those that it was forked from
+
+
+def refuse_forked() -> None:
+    """A process that was forked from one in which polars has worked would wait for ever: its threads have not come along."""
+    if _ran_in - {os.getpid()}:
+        raise BadRequest(
+            "a run cannot be made in a process that was forked from one that has made another, as polars would wait there for ever: "
+            "start processes by multiprocessing.get_context('spawn')"
+        )
+
+
 class Job:
     """One run of `select`."""
 
@@ -79,11 +91,13 @@ class Job:
 
     def run(self, table: Any, target: Any, trusting: bool = False) -> Found:
         """All steps, from the table to the fitted model. trusting: columns that give the target away are used all the same."""
+        refuse_forked()
         asked = self.settings
         raw = read_sample(table, asked.rows, asked.seed)
         if self.checkpoint is not None:
             self.checkpoint.is_of(raw.name, raw.digest)
         looked = look(raw, target, asked, self.emit, trusting, self.named is not None)
+        _ran_in.add(os.getpid())
         if self.checkpoint is not None:
             self.checkpoint.begin()
         plan = self._plan(looked)
@@ -181,7 +195,7 @@ class Job:
             self._grow(race, plan)
         some = replace(task, y=task.y[rows], rows=task.rows[rows])
         first = self.heat
-        if first is not None and not race.done and some.n_classes == task.n_classes and first.judges[0].name == judges[0].name:
+        if first is not None and not race.begun and some.n_classes == task.n_classes and first.judges[0].name == judges[0].name:
             return first, some  # rather a model of some rows than none
         return race, task
 
@@ -255,7 +269,7 @@ class Job:
 
     def _stopped(self, race: Race) -> None:
         """Keep what is complete, and say so."""
-        race = self.heat if self.heat is not None and not race.done else race
+        race = self.heat if self.heat is not None and not race.begun else race
         if self.checkpoint is not None and race.done:
             self._keep(race, done=True)
         self.emit("interrupted", done=race.units_done, of=max(race.units, race.units_done), seconds=self._gone(), wall=not self.interrupted)
@@ -315,8 +329,7 @@ class Job:
 
     def _model(self, found: Outcome, coder: TableCoder, mix: Mix) -> TableModel:
         """What is chosen, fitted to all rows."""
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", TenfoldWarning)  # shown on the board
+        with kept_warnings():  # shown on the board
             fitted = refit(found.race, found.task, coder, mix)
         race, texts = found.race, [] if found.race.texts is None else found.race.texts.fitted()
         floor, rule, sure = race.fits.floor, found.rule(mix), found.certainty

@@ -10,6 +10,8 @@ import numpy as np
 
 from tenfold.core.data import Array
 from tenfold.core.errors import BadInput, BadParameter
+from tenfold.gate.categories import is_gap
+from tenfold.gate.targets import as_column
 from tenfold.prepare.coder import TableCoder
 from tenfold.score.record import Score
 from tenfold.score.registry import SCORES, find_score, known_score
@@ -196,13 +198,26 @@ def _with_target(raw: Raw, target: Any) -> tuple[pl.DataFrame, str]:
     frame = raw.frame
     if isinstance(target, str):
         return frame, target
-    values = target.to_list() if hasattr(target, "to_list") else np.asarray(target).ravel().tolist()
+    values = _values(target)
     height = raw.height or frame.height
     if len(values) != height:
         raise BadInput(f"the target has {len(values)} values, but the table has {height} rows")
     values = values if raw.drawn is None else [values[row] for row in raw.drawn]
     name = "target" if "target" not in frame.columns else "the target"
     return frame.with_columns(pl.Series(name, values, strict=False)), name
+
+
+def _values(target: Any) -> list[Any]:
+    """A target in memory as Python has its values, None where there is none: what pandas says for it, masked, or a NaN beside texts."""
+    if hasattr(target, "to_list"):
+        found = target.to_list()
+    else:
+        target = as_column(target) if isinstance(target, (list, tuple)) else target
+        array = target if isinstance(target, np.ma.MaskedArray) else np.asarray(target)
+        if array.dtype.kind in "mM":  # to be told from numbers: in nanoseconds NumPy gives whole numbers
+            array = array.astype(f"{array.dtype.kind}8[us]")
+        found = array.ravel().tolist()
+    return [None if is_gap(one) else one for one in found]
 
 
 def _task_facts(task: Task, judge: Score) -> dict[str, Any]:

@@ -104,7 +104,7 @@ class Outcome:
     @property
     def board(self) -> list[dict[str, Any]]:
         guesses = {} if self.audit is None else self.guesses
-        idle = self.race.idle  # of a second lap that was cut short
+        idle = self.race.idle
         return [place_facts(place, self.race, guesses) for place in self.choice.places if place.setting not in idle]
 
     def estimates_of(self, prefer: str) -> dict[str, Estimate]:
@@ -223,7 +223,7 @@ def decide(race: Race, task: Task, judge: Score, prefer: str = "best", decisions
     guess = next(c for c, setting in enumerate(race.settings) if setting.family.is_guess)
     decisions = decisions or Decisions.of(task)
     folds = race.complete_folds
-    if not folds:
+    if not race.begun:
         nothing = Mix({guess: 1.0})
         return Outcome(race, task, judge, prefer, Choice([], guess, nothing, nothing), None, None, None, guess, nothing, decisions)
     held, rows = of_all_divisions(race)

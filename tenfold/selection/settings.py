@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass, fields
 from typing import Any, Self
 
@@ -59,7 +59,8 @@ class Settings:
             if getattr(self, name) not in known:
                 raise BadParameter(f"{name}={getattr(self, name)!r}: must be {', '.join(map(repr, known[:-1]))} or {known[-1]!r}")
         if self.time is not None:
-            if isinstance(self.time, bool) or not isinstance(self.time, (int, float)) or not 0 < self.time < float("inf"):
+            real = isinstance(self.time, (int, float, np.number)) and not isinstance(self.time, bool)
+            if not real or not 0 < self.time < float("inf"):
                 raise BadParameter(f"time={self.time!r}: must be a number of seconds above 0")
             self._put(time=float(self.time))
         self._put(monotone=checked_monotone(self.monotone))
@@ -105,8 +106,11 @@ class Settings:
         return {name: column for name, column in known.items() if column is not None}
 
     def facts(self) -> dict[str, Any]:
-        """As plain values, for a file."""
-        return asdict(self)
+        """As plain values, for a file: of a score that is a function its name."""
+        facts, score = asdict(self), self.metric
+        if callable(score):
+            facts["metric"] = str(getattr(score, "name", "") or getattr(score, "__name__", "score"))
+        return facts
 
     @classmethod
     def of(cls, facts: dict[str, Any]) -> Self:
@@ -122,6 +126,8 @@ def _is_whole(number: Any) -> bool:
 
 
 def _names(option: str, names: Any) -> list[str]:
-    if isinstance(names, str):  # a text is a sequence too, of letters
-        raise BadParameter(f"{option}={names!r}: must be a list of names of columns, such as [{names!r}]")
-    return list(names)
+    given = list(names) if isinstance(names, Iterable) and not isinstance(names, str) else None  # a text is a sequence too, of letters
+    if given is None or not all(isinstance(one, str) for one in given):
+        example = f", such as [{names!r}]" if isinstance(names, str) else ""
+        raise BadParameter(f"{option}={names!r}: must be a list of names of columns{example}")
+    return given

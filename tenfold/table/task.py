@@ -62,7 +62,7 @@ class Task:
 
 def task_name(asked: str | None) -> str | None:
     """`classes` or `number`, also by the names that others use."""
-    name = SYNONYMS.get(asked.lower(), asked.lower()) if asked is not None else None
+    name = SYNONYMS.get(asked.lower(), asked.lower()) if isinstance(asked, str) else asked
     if name is not None and name not in TASKS:
         raise BadParameter(f"task={asked!r}: must be 'classes' or 'number' (also: classification, regression)")
     return name

@@ -7,7 +7,6 @@ most order the target by themselves, then those whose shuffling costs most on a 
 
 from __future__ import annotations
 
-import warnings
 from itertools import combinations
 from typing import Any
 
@@ -17,7 +16,7 @@ from tenfold.base.by_rows import map_rows
 from tenfold.base.sklearn_api import fresh
 from tenfold.core.data import Array
 from tenfold.core.engine import each
-from tenfold.core.errors import TenfoldError, TenfoldWarning
+from tenfold.core.errors import TenfoldError, kept_warnings
 from tenfold.evaluate.explain.dependence import accumulated_effects
 from tenfold.evaluate.explain.response import Response, altered, response_of
 from tenfold.score.record import Score, judged_output
@@ -84,8 +83,7 @@ def explained(
         columns=dict(names=names, strengths=strengths),
         strength_is="AUC" if model.role == "classifier" else "R²",
     )
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", TenfoldWarning)  # the board has said them
+    with kept_warnings():  # the board has said them
         if len(y_some) >= LEAST_ROWS:
             try:
                 facts |= _drivers(model, used, y_some, judge, rng)

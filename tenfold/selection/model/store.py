@@ -21,7 +21,7 @@ import numpy as np
 
 import tenfold
 from tenfold.core.errors import BadFile
-from tenfold.saved.writing import cannot_write, new_folder, put_folder
+from tenfold.saved.writing import new_folder, put_folder, written_as
 from tenfold.selection.model.table_model import TableModel
 from tenfold.table.reading import pl
 
@@ -136,23 +136,20 @@ def write_run(
             f"{folder} holds a finished run, and this one was stopped: save it in another folder, or replace=True"
         )
     path = os.path.realpath(folder)  # of a link, what it points to
-    try:
-        with new_folder(path) as new:
-            tenfold.save(model, os.path.join(new, MODEL))
-            text = json.dumps(plain(record), indent=2, ensure_ascii=False, allow_nan=False)
-            _write_text(os.path.join(new, RECORD), text + "\n")
-            for name, other in beside.items():
-                if other is not None:
-                    tenfold.save(other, os.path.join(new, name))
-            if report is not None:
-                _write_text(os.path.join(new, REPORT), report)
-            if sketch is not None:
-                _write_text(os.path.join(new, SKETCH), json.dumps(plain(sketch), ensure_ascii=False, allow_nan=False) + "\n")
-            if held_out is not None:
-                held_out.write_parquet(os.path.join(new, HELD_OUT))
-            put_folder(new, path)
-    except OSError as reason:
-        raise cannot_write(str(folder), reason) from None
+    with written_as(str(folder)), new_folder(path) as new:
+        tenfold.save(model, os.path.join(new, MODEL))
+        text = json.dumps(plain(record), indent=2, ensure_ascii=False, allow_nan=False)
+        _write_text(os.path.join(new, RECORD), text + "\n")
+        for name, other in beside.items():
+            if other is not None:
+                tenfold.save(other, os.path.join(new, name))
+        if report is not None:
+            _write_text(os.path.join(new, REPORT), report)
+        if sketch is not None:
+            _write_text(os.path.join(new, SKETCH), json.dumps(plain(sketch), ensure_ascii=False, allow_nan=False) + "\n")
+        if held_out is not None:
+            held_out.write_parquet(os.path.join(new, HELD_OUT))
+        put_folder(new, path)
     return folder
 
 

@@ -7,7 +7,7 @@ models that obey does so too, and so do the floor of probabilities and threshold
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -35,7 +35,9 @@ def checked_monotone(given: Any) -> dict[str, int] | None:
     return {name: int(sign) for name, sign in found.items()}
 
 
-def _parsed(texts: Sequence[Any]) -> dict[str, int]:
+def _parsed(texts: Any) -> dict[str, int]:
+    if not isinstance(texts, Iterable):
+        raise BadParameter(f"monotone={texts!r}: {HOW}")
     found = dict[str, int]()
     for text in texts:
         parts, end = list(WRITTEN.finditer(str(text))), 0

@@ -84,7 +84,7 @@ class Checkpoint:
             with np.load(io.BytesIO(path.read_bytes()), allow_pickle=False) as file:
                 arrays = {name: file[name] for name in file.files}
             facts = json.loads(arrays.pop("facts").tobytes())
-            asked = {name: facts[name] for name in ("settings", "target", "file", "sha256")}
+            asked = dict(settings=dict(facts["settings"]), target=_text(facts["target"]), file=_text(facts["file"]), sha256=facts["sha256"])
             one = cls(folder, asked)
             one.state = dict(facts=_checked(facts), arrays=arrays)
         except (BadFile, OSError, ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile) as reason:

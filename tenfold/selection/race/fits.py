@@ -15,7 +15,7 @@ from tenfold.base.estimator import softmax
 from tenfold.base.one_pass import OnePass
 from tenfold.base.sklearn_api import fresh
 from tenfold.compose.last_step import passed_once
-from tenfold.core.data import Array, Source
+from tenfold.core.data import Array, Source, as_floats
 from tenfold.core.errors import BadInput, NotConverged, TenfoldError, TenfoldWarning, kept_warnings
 from tenfold.core.threads import single_blas
 from tenfold.evaluate.validate.training_sets import Held, TrainingSets
@@ -133,7 +133,7 @@ class Fits:
         """What a model says of the rows of fold k, which it has not seen, with each power."""
         rows = self.division.rows(k)
         if family.raw and self.raw is not None:
-            Z = self.raw.X[rows]
+            Z = as_floats(self.raw.X[rows])  # of categories alone codes of two bytes are kept
         else:
             with self.lock:
                 Z = self.prepared.at(held).tested(k)

@@ -15,7 +15,6 @@ solved from merged sums (`evaluate.validate.training_sets`).
 from __future__ import annotations
 
 import threading
-import warnings
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property, partial
@@ -25,6 +24,7 @@ import numpy as np
 
 from tenfold.core.data import Array
 from tenfold.core.engine import Local, each
+from tenfold.core.errors import silenced
 from tenfold.core.threads import stopping
 from tenfold.evaluate.validate.training_sets import Held
 from tenfold.score.record import Score
@@ -173,8 +173,7 @@ class Race(Standing):
 
         self.fill(held)
         try:
-            with warnings.catch_warnings():  # once for all threads; what learners say is kept
-                warnings.simplefilter("ignore")
+            with silenced:  # what learners say is kept
                 longest_first = sorted(numbers, key=lambda number: -self.seconds[number])  # so that nobody is left with one at the end
                 each(do, longest_first, on=None if self.together else Local())
         finally:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 
 import numpy as np
@@ -70,10 +69,10 @@ class Standing:
     def _gained(self, folds: list[int]) -> dict[int, float]:
         """By family that is still in the race, the best mean score of its settings, greater is better; nothing of those that failed."""
         judge, found = self.judges[0], dict[int, float]()
-        for number, where in enumerate(self.places):
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore", RuntimeWarning)  # a family that failed has no mean
-                mean = np.nanmax((judge.sign * self.scores[judge.name][where][:, folds]).mean(axis=1), initial=-np.inf)
+        for number, where in enumerate(self.places if folds else ()):
+            with np.errstate(all="ignore"):
+                means = (judge.sign * self.scores[judge.name][where][:, folds]).mean(axis=1)
+            mean = np.fmax.reduce(means, initial=-np.inf)  # a setting that failed has none
             if number not in self.dropped and np.isfinite(mean):
                 found[number] = float(mean)
         return found
@@ -110,9 +109,14 @@ class Standing:
 
     @property
     def idle(self) -> set[int]:
-        """The settings of variants that have not run at all."""
+        """The settings of families that have not run at all, as the race was cut short before."""
         ran = {number for number, _ in self.done}
-        return {c for number in range(self.first, len(self.families)) if number not in ran for c in self.places[number]}
+        return {c for number, where in enumerate(self.places) if number not in ran for c in where}
+
+    @property
+    def begun(self) -> bool:
+        """Whether any family but the guess has run."""
+        return any(not self.families[number].is_guess for number, _ in self.done)
 
     @property
     def gone(self) -> dict[int, int]:

@@ -16,7 +16,6 @@ rows, never by the target. A word must be in LEAST_LEVEL_ROWS training rows to b
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Collection
 from dataclasses import dataclass, replace
 from typing import Any
@@ -26,7 +25,7 @@ from scipy.sparse import csr_array
 
 import tenfold
 from tenfold.core.data import Array
-from tenfold.core.errors import TenfoldWarning
+from tenfold.core.errors import kept_warnings
 from tenfold.evaluate.split.splitters import assign_folds
 from tenfold.prepare.tokens import cleaned, is_prose, learned_counts, lengths, weighed
 from tenfold.selection.race.text_score import TextScore
@@ -249,8 +248,7 @@ def _logits(learner: Any, X: Any, y: Array, w: Array, classes: int) -> tuple[Arr
     coefficients, constants = np.zeros((outputs, X.shape[1])), np.full(outputs, -np.log(2.0 * len(y)) if outputs > 1 else 0.0)
     if len(there) < 2:
         return coefficients, constants
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", TenfoldWarning)  # few steps are enough, as the readings are weighed afterwards
+    with kept_warnings():  # few steps are enough, as the readings are weighed afterwards
         model = learner.fit(X, y, sample_weight=w)
     found, constant = model.coef_, model.intercept_
     if outputs == 1:

@@ -45,7 +45,7 @@ class Wall:
         if self.left <= 0:
             self._over()
         elif self.end is not None:
-            self.timer = threading.Timer(self.left, self._over)
+            self.timer = threading.Timer(min(self.left, threading.TIMEOUT_MAX), self._over)
             self.timer.daemon = True
             self.timer.start()
 

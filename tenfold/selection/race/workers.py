@@ -32,7 +32,9 @@ class Workers:
     """Up to so many processes, each started when it is first needed; all end with the `with` block."""
 
     def __init__(self, most: int) -> None:
-        self.left, self.all, self.idle = (min(most, MOST) if os.name == "posix" else 0), list[_Worker](), list[_Worker]()
+        # A frozen application runs not what it is told but itself, its job and workers again. Embedded, there may be no Python to start.
+        able = os.name == "posix" and sys.executable and not getattr(sys, "frozen", False)
+        self.left, self.all, self.idle = (min(most, MOST) if able else 0), list[_Worker](), list[_Worker]()
         self.lock = threading.Lock()
 
     def unit(self, fits: Fits, number: int, held: Held) -> Unit:
