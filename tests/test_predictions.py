@@ -18,6 +18,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+import tenfold
 from tenfold.app.commands import run
 from tenfold.selection.model import predictions
 from tenfold.table import large
@@ -66,6 +67,24 @@ def test_rows_unlike_the_training_table_are_told(capsys: Captured) -> None:
     assert marked.drop("unlike the training table").equals(pl.read_csv("a.csv"))
     capsys.readouterr()
     assert run(["predict", "t.tenfold", "t.csv", "--out", "c.csv"]) == 0 and not capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("target", "model", "after"),
+    [
+        ("90% from", "Ridge", ["90% from", "90% from_", "90% to"]),
+        ("chance of no", "GaussianNB", ["chance of no", "90% set", "chance of no_", "chance of yes"]),
+    ],
+)
+def test_a_target_may_be_called_as_what_stands_beside_it(target: str, model: str, after: list[str]) -> None:
+    frame = table("t.csv", 60)
+    y = frame["y"] if model == "GaussianNB" else 3 * frame["x"]
+    frame.drop("y").with_columns(y.alias(target)).write_csv("t.csv")
+    assert run(["fit", "t.csv", "--target", target, "--model", model, "--folds", "3", "--quiet", "--out", "o.tenfold"]) == 0
+    assert run(["predict", "o.tenfold", "t.csv", "--out", "a.parquet"]) == 0
+    found = pl.read_parquet("a.parquet")
+    assert found.columns == after
+    np.testing.assert_array_equal(found[target], tenfold.load("o.tenfold/model.tenfold").predict("t.csv"))
 
 
 def test_without_a_sketch_nothing_is_said(capsys: Captured) -> None:

@@ -9,7 +9,7 @@ import shutil
 import sys
 import tempfile
 import warnings
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -84,12 +84,12 @@ def predictions(model: TableModel, table: Any) -> pl.DataFrame:
     columns = {model.target_: pl.Series(predicted.tolist())}
     if "reach_" in vars(model):
         low, high = model.around(predicted).T
-        columns |= {"90% from": pl.Series(low), "90% to": pl.Series(high)}
+        columns |= {_free("90% from", columns): pl.Series(low), _free("90% to", columns): pl.Series(high)}
     if model.role == "classifier":
         share = model.chances(rows)
         if "least_" in vars(model):
-            columns[_free(SET, list(columns))] = _joined(model.within(share), [str(one) for one in model.classes_])
-        columns |= {f"chance of {label}": pl.Series(share[:, k]) for k, label in enumerate(model.classes_)}
+            columns[_free(SET, columns)] = _joined(model.within(share), [str(one) for one in model.classes_])
+        columns |= {_free(f"chance of {label}", columns): pl.Series(share[:, k]) for k, label in enumerate(model.classes_)}
     return pl.DataFrame(columns)
 
 
@@ -176,7 +176,8 @@ def _print(kept: Any) -> None:
     stream.flush()
 
 
-def _free(name: str, taken: list[str]) -> str:
+def _free(name: str, taken: Collection[str]) -> str:
+    """A name that no column has: the target may be called as what stands beside it."""
     while name in taken:
         name += "_"
     return name
