@@ -104,6 +104,29 @@ def test_classes_that_are_no_small_whole_numbers(labels: tuple[Any, Any], capsys
     assert Path("t.tenfold/report.html").exists() and "fault" not in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("first", ["typed.parquet", "true.csv", "TRUE.csv"])
+def test_truth_values_are_known_in_every_spelling(first: str, capsys: Captured) -> None:
+    """As files with types have them, as Python writes them, and as spreadsheets do."""
+    x, b = rng().normal(size=120), rng(1).random(120) < 0.5
+    table = pl.DataFrame(dict(x=x, b=b, y=x + 3 * b > 1.5))
+    table.write_parquet("typed.parquet")
+    for name, words in (("true.csv", ["False", "True"]), ("TRUE.csv", ["FALSE", "TRUE"])):
+        table.with_columns(pl.col(one).cast(pl.String).replace(["false", "true"], words) for one in ("b", "y")).write_csv(name)
+    assert run(["fit", first, *FIT[2:], "--model", "GaussianNB", "--out", "t.tenfold"]) == 0
+    capsys.readouterr()
+    said = set[str]()
+    for other in ("typed.parquet", "true.csv", "TRUE.csv"):
+        assert run(["predict", "t.tenfold", other]) == run(["watch", "t.tenfold", other, "--quiet"]) == 0
+        assert run(["estimate", "t.tenfold", other, "--quiet"]) == 0
+        found = capsys.readouterr()
+        said.add(found.out)
+        assert not found.err and open_run(Path("t.tenfold")).score(other) > 0.9
+    assert len(said) == 1
+    table.select(row=np.arange(120), prediction="y").write_parquet("theirs.parquet")
+    assert run(["compare", "t.tenfold", "theirs.parquet", "--metric", "accuracy", "--quiet"]) == 0
+    assert "and 100.0%" in capsys.readouterr().out
+
+
 # --- rows that belong together, and rows that count more ---------------------------------------------------------------
 
 

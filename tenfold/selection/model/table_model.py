@@ -21,7 +21,7 @@ from tenfold.selection.honest.estimate import in_sets
 from tenfold.selection.model.by_cells import ByCells
 from tenfold.selection.race.text_folds import texts_again
 from tenfold.selection.race.text_score import TextScore
-from tenfold.table.cells import as_numbers, as_texts, finite
+from tenfold.table.cells import as_known, as_numbers, as_texts, finite
 from tenfold.table.columns import Column, check_name, comma_of
 from tenfold.table.reading import pl, read_table
 
@@ -203,6 +203,8 @@ class TableModel(ByCells):
         numbers = read.values if read is not None else finite(column)[0] if column.dtype.is_numeric() else None
         labels = vars(self._last).get("classes_") if self.role == "classifier" else np.empty(0)
         numeric = numbers is not None if labels is None else labels.dtype.kind in "iuf"
+        if labels is not None and not numeric:
+            texts = as_known(texts, [str(one) for one in labels])
         found = texts if not numeric else texts.cast(pl.Float64, strict=False) if numbers is None else numbers
         missing = found.is_null()
         if missing.any():
