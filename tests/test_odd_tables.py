@@ -140,18 +140,20 @@ def test_groups_are_the_same_with_spaces_around_them() -> None:
     assert record_of(Path("t.tenfold"))["estimate"]["rmse"]["value"] > 0.8  # a neighbour of the same group would give y itself
 
 
-def test_weights_count_where_a_promise_is_looked_at(capsys: Captured) -> None:
+@pytest.mark.parametrize("comma", [False, True])
+def test_weights_count_where_a_promise_is_looked_at(comma: bool, capsys: Captured) -> None:
     """Rows of a large weight are easy: without weights the model seems to be far worse than promised."""
     random = rng()
     x, hard = random.normal(size=600), np.arange(600) % 2 == 1
     y = x + np.where(hard, 2.0, 0.1) * random.normal(size=600)
     table = pl.DataFrame(dict(x=x, w=np.where(hard, 0.01, 1.0), y=y))
-    table[:300].write_csv("t.csv")
-    table[300:].write_csv("new.csv")
+    for name, rows in (("t.csv", table[:300]), ("new.csv", table[300:])):
+        rows.write_csv(name, separator=";", decimal_comma=comma)
     assert run([*FIT, "--model", "Ridge", "--weights", "w"]) == 0
     assert run(["estimate", "t.tenfold", "new.csv"]) == 0
-    assert "as promised" in capsys.readouterr().out.lower()
-    table[300:].drop("w").write_csv("new.csv")
+    said = capsys.readouterr().out
+    assert "as promised" in said.lower() and "alike" not in said
+    table[300:].drop("w").write_csv("new.csv", separator=";", decimal_comma=comma)
     run(["estimate", "t.tenfold", "new.csv"])
     assert "they count alike" in capsys.readouterr().out
 
