@@ -70,7 +70,7 @@ def explain_command(
     facts: dict[str, Any]
     if row is not None:
         at = row_of(raw, row)
-        given = _changes(change or [])
+        given = _changes(change or [], raw.frame.columns)
         before = reasons(model, raw, at, label)
         meant = before.answer.what if model.role == "classifier" else None
         after = answer_of(model, altered(model, raw, at, given), meant) if given else None
@@ -91,12 +91,15 @@ def explain_command(
     return 0
 
 
-def _changes(given: list[str]) -> dict[str, str]:
-    pairs = [one.partition("=") for one in given]
-    for (name, mark, _), one in zip(pairs, given, strict=True):
-        if not (name and mark):
+def _changes(given: list[str], columns: list[str]) -> dict[str, str]:
+    """The cells that are altered; a name may hold a = itself."""
+    found = {}
+    for one in given:
+        name = max((column for column in columns if one.startswith(f"{column}=")), key=len, default=one.partition("=")[0])
+        if not name or name == one:
             raise BadParameter(f"--set {one}: give COLUMN=VALUE, such as age=40; nothing after = is a missing value")
-    return {name: value for name, _, value in pairs}
+        found[name] = one[len(name) + 1 :]
+    return found
 
 
 def _of_row(name: str, row: int, found: Reasons, given: dict[str, str], after: Answer | None, classes: bool) -> list[str]:
