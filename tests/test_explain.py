@@ -144,6 +144,16 @@ def test_cells_of_any_type_are_altered(capsys: Captured) -> None:
     assert run(["explain", "t.tenfold", "one.parquet", "--row", "1"]) == 3 and "one.parquet has one row" in capsys.readouterr().err
 
 
+def test_what_is_wrong_with_a_cell_is_told_once(capsys: Captured) -> None:
+    file = table()
+    assert run(["fit", file, "--target", "y", "--model", "GaussianNB", "--folds", "3", "--quiet"]) == 0
+    pl.read_csv(file).with_columns(x=pl.Series(["many", *["0.5"] * 199])).write_csv("new.csv")
+    capsys.readouterr()
+    assert run(["explain", "t.tenfold", "new.csv", "--row", "2", "--set", "x=much"]) == 0
+    wrong = "tenfold: column 'x': 1 cell such as {!r} is not a number, and counts as missing"
+    assert capsys.readouterr().err.splitlines() == [wrong.format("many"), wrong.format("much")]
+
+
 def test_a_column_and_all_columns(capsys: Captured) -> None:
     file = table(numbers=True)
     assert run(["fit", file, "--target", "y", "--model", "LinearRegression", "--folds", "3", "--quiet"]) == 0

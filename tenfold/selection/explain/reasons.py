@@ -74,11 +74,12 @@ class Effect:
 
 def answer_of(model: TableModel, row: pl.DataFrame, what: str | None = None) -> Answer:
     """The answer for one row; what: the class whose probability is wanted, if not that of the answer."""
-    said = model.predict(row)[0]
+    coded = model.coded(row)
+    said = model.answers(coded)[0]
     if model.role != "classifier":
         return Answer(f"{float(said):.6g}", float(said), "prediction", {})
     labels = [str(one) for one in model.classes_]
-    chances = dict(zip(labels, (float(one) for one in model.predict_proba(row)[0]), strict=True))
+    chances = dict(zip(labels, (float(one) for one in model.chances(coded)[0]), strict=True))
     what = str(said) if what is None else _class(model, what)
     return Answer(str(said), chances[what], what, chances)
 
