@@ -136,6 +136,17 @@ def test_in_parts_it_is_the_same(end: str, source: str, in_parts: None, monkeypa
     assert read(f"parts{end}").equals(read(f"whole{end}")) and read(f"parts{end}").height == frame.height
 
 
+@pytest.mark.parametrize("command", [["predict"], ["estimate"], ["explain", "--row", "1"]])
+@pytest.mark.parametrize("size", [100, 1 << 26])
+def test_a_column_that_is_not_there_is_told_with_the_file(
+    command: list[str], size: int, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    monkeypatch.setattr(large, "LARGE", size)
+    table("t.csv", 200).drop("x").write_csv("new.csv")
+    assert run([command[0], "t.tenfold", "new.csv", *command[1:]]) == 2
+    assert "there is no column 'x' in new.csv, which the model needs" in capsys.readouterr().err
+
+
 def test_what_is_told_of_a_column_is_told_once(in_parts: None, capsys: Captured) -> None:
     frame = table("new.csv", 1000, 3).with_columns(x=0.5, c=pl.Series(["red", "green"] * 250 + ["blue"] * 500))
     frame.write_csv("new.csv")

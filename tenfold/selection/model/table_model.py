@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -247,12 +248,18 @@ class TableModel(ByCells):
         """The rows of a file or frame as the pipeline takes them; other columns than those needed are passed over."""
         check_fitted(self)
         raw = read_table(table)
-        for name in self.columns:
-            check_name(name, raw.frame.columns, f" in {raw.name}, which the model needs")
+        self.check_columns(raw.frame.columns, raw.name)
         coder: Any = self.coder
         frame, trees = self.scored(raw.frame), bool(self.pipeline.categorical)
         check_new_rows(frame, coder, trees)
         return coder.frame(frame) if trees else coder.transform(frame)
+
+    def check_columns(self, known: Sequence[str], name: str) -> None:
+        """Refuse a table of this name that has not all columns that the model needs."""
+        there = set(known)
+        for column in self.columns:
+            if column not in there:
+                check_name(column, known, f" in {name}, which the model needs")
 
     @property
     def columns(self) -> list[str]:

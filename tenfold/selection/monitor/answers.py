@@ -98,6 +98,7 @@ def answers_of(
     raw = read_table(table)
     target = model.target_
     check_name(target, raw.frame.columns, f" in {raw.name}: it is what the predictions are held against")
+    model.check_columns(raw.frame.columns, raw.name)
     frame, notes = _with_target(raw, model)
     if trained_on is not None and raw.digest == trained_on:
         notes.append("this is the table that the model was fitted to: the scores below flatter it, give rows that it has not seen")
