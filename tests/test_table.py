@@ -210,6 +210,18 @@ def test_what_surrounds_a_table(tmp_path: Path) -> None:
     assert table.raw.where(2) == "line 9"
 
 
+def test_a_row_of_which_only_its_name_is_known_is_no_remark(tmp_path: Path) -> None:
+    hours = "".join(f"2024-01-01 {hour:02}:00,{hour},{hour % 5}\n" for hour in range(6))
+    (tmp_path / "t.csv").write_text(f"hour,rain,wind\n{hours}2024-01-01 06:00,,\n")
+    assert tenfold.read(tmp_path / "t.csv").height == 7
+    with open(tmp_path / "t.csv", "a") as file:
+        file.write("printed on 2024-01-01 at 07:00,,\n")
+    with pytest.warns(DataWarning, match="line 9: left out what stands below the rows"):
+        assert tenfold.read(tmp_path / "t.csv").height == 7
+    (tmp_path / "t.csv").write_text("who,rain,wind\nAnn C Doe,1,2\nBob B Doe,3,5\nCy A Doe,,\n")
+    assert tenfold.read(tmp_path / "t.csv").height == 3
+
+
 def test_what_a_search_for_faults_has_found(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("n|x\n50%|2.5\nTotal|1,5\n50%|50%\nTotal|2.5\n50%|50%\n")  # a form in which nothing is unusual
     assert tenfold.read(tmp_path / "t.csv").shape == (5, 2)
