@@ -67,6 +67,9 @@ def test_rows_unlike_the_training_table_are_told(capsys: Captured) -> None:
     assert marked.drop("unlike the training table").equals(pl.read_csv("a.csv"))
     capsys.readouterr()
     assert run(["predict", "t.tenfold", "t.csv", "--out", "c.csv"]) == 0 and not capsys.readouterr().err
+    for rows, said in ((frame[:1], "1 of 1 row looks unlike"), (frame[[0, 5]], "1 of 2 rows looks unlike")):
+        rows.write_csv("new.csv")
+        assert run(["predict", "t.tenfold", "new.csv"]) == 0 and said in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

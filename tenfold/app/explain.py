@@ -55,6 +55,7 @@ def explain_command(
     Effects of a column are accumulated local effects, which ask only about rows that can be.
 
     Example:  tenfold explain churn.tenfold --row 17
+
               tenfold explain churn.tenfold new.csv --row 17 --set contract=yearly
     """
     if row is not None and column is not None:

@@ -137,7 +137,7 @@ def _contributions(model: TableModel, row: pl.DataFrame, beside: pl.DataFrame, s
 
 def effect(model: TableModel, raw: Raw, column: str, what: str | None = None, seed: int = 0) -> Effect:
     """How a column acts: accumulated local effects of a number, mean answers of a category."""
-    check_name(column, model.columns, ", which the model uses")
+    check_name(column, model.columns, " that the model uses")
     for text in model.texts or ():
         if text.column == column:
             return _spoken(model, text, what)
