@@ -150,6 +150,22 @@ def test_a_column_that_is_not_there_is_told_with_the_file(
     assert "there is no column 'x' in new.csv, which the model needs" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("size", [100, 1 << 26])
+def test_columns_may_be_called_by_numbers(size: int, monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:
+    """Wavelengths, say: without the target beside them the first line looks like a row, and the model knows better."""
+    x = np.random.default_rng(0).normal(size=(60, 3))
+    frame = pl.DataFrame(x, schema=["400.5", "410", "433.9"])
+    frame.with_columns(y=pl.Series(x @ [1.0, 2.0, 3.0])).write_csv("t.csv")
+    frame.write_csv("new.csv")
+    assert run(["fit", "t.csv", "--target", "y", "--model", "Ridge", "--folds", "3", "--quiet", "--out", "o.tenfold"]) == 0
+    monkeypatch.setattr(large, "LARGE", size)
+    capsys.readouterr()
+    assert run(["predict", "o.tenfold", "new.csv"]) == run(["watch", "o.tenfold", "new.csv", "--quiet"]) == 0
+    assert run(["explain", "o.tenfold", "new.csv", "--row", "60"]) == 0
+    said = capsys.readouterr()
+    assert said.out.startswith("y,90% from,90% to\n") and said.out.count(",") == 2 * 61 and not said.err
+
+
 def test_what_is_told_of_a_column_is_told_once(in_parts: None, capsys: Captured) -> None:
     frame = table("new.csv", 1000, 3).with_columns(x=0.5, c=pl.Series(["red", "green"] * 250 + ["blue"] * 500))
     frame.write_csv("new.csv")
@@ -182,7 +198,7 @@ def test_to_standard_output_and_to_a_pipe() -> None:
 class Labels:
     """A model that says the same of every row."""
 
-    role = "transformer"
+    role, columns = "transformer", ()
 
     def coded(self, table: Any) -> Any:
         return table

@@ -65,7 +65,7 @@ def explain_command(
     if label is not None and row is None and column is None:
         raise BadParameter("--class says what is explained of a row or along a column: give --row or --column with it")
     model, record = open_run(folder), record_of(folder)
-    raw = read_table(file or table_of(folder, record, "tenfold explain"))
+    raw = read_table(file or table_of(folder, record, "tenfold explain"), known=model.columns)
     model.check_columns(raw.frame.columns, raw.name)
     if file is None and raw.digest != record["data"].get("sha256"):
         print_message(f"{raw.name} has changed since the run was made: its rows may be others")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from itertools import pairwise
 
 import polars as pl
@@ -72,13 +73,13 @@ def _signs(cell: str) -> tuple[bool, bool]:
     return len(cell.split()) >= 3, ":" in cell
 
 
-def looks_like_header(frame: pl.DataFrame) -> bool | None:
+def looks_like_header(frame: pl.DataFrame, known: Collection[str] = ()) -> bool | None:
     """Whether the names that were read are names, and not the first row of data; None where it cannot be known.
 
     A first row has a number above every column of numbers, and above a column of texts one of its texts. Numbers that go up
-    in equal steps are names (years, or the numbers of the columns).
+    in equal steps are names (years, or the numbers of the columns), and so is whatever is known for names.
     """
-    if frame.height == 0 or frame.width < 2:
+    if frame.height == 0 or frame.width < 2 or (known and set(known) <= set(frame.columns)):
         return True
     names = {name: REPEATED.sub("", name).strip() for name in frame.columns}
     texts: list[str] = []

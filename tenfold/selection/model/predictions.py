@@ -105,7 +105,7 @@ def _joined(inside: Array, labels: list[str]) -> pl.Series:
 def _parts(model: TableModel, table: Any) -> Iterator[pl.DataFrame]:
     """The rows of a table, in parts where it is a large file; what is told of a column is told once."""
     if not (isinstance(table, (str, os.PathLike)) and is_large(Path(table))):
-        yield read_table(table).frame
+        yield read_table(table, known=model.columns).frame
         return
     told, row = set[str](), 0
     known = model.as_columns() if isinstance(model, TableModel) else []

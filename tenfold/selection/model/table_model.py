@@ -247,7 +247,7 @@ class TableModel(ByCells):
     def coded(self, table: Any) -> Any:
         """The rows of a file or frame as the pipeline takes them; other columns than those needed are passed over."""
         check_fitted(self)
-        raw = read_table(table)
+        raw = read_table(table, known=self.columns)
         self.check_columns(raw.frame.columns, raw.name)
         coder: Any = self.coder
         frame, trees = self.scored(raw.frame), bool(self.pipeline.categorical)

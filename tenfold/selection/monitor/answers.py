@@ -95,7 +95,7 @@ def answers_of(
     trained_on: SHA-256 of the training table; scores of that very table flatter, and it is noted. settings: of the run, whose columns of
     weights and of groups count here too.
     """
-    raw = read_table(table)
+    raw = read_table(table, known=model.columns)
     target = model.target_
     check_name(target, raw.frame.columns, f" in {raw.name}: it is what the predictions are held against")
     model.check_columns(raw.frame.columns, raw.name)
