@@ -194,6 +194,13 @@ def test_words_of_a_table() -> None:
     assert "<script>" not in nasty._repr_html_() and "<b>" not in nasty._repr_html_() and "\u202e" not in repr(nasty)
 
 
+@pytest.mark.parametrize("text", ['[{"a": 1, "b": 2}]', '{"a": 1, "b": 2}\n{"a": 3, "b": 4}\n'])
+def test_json_is_not_taken_for_cells(text: str, tmp_path: Path) -> None:
+    (tmp_path / "t.json").write_text(text)
+    with pytest.raises(BadFile, match=r"t\.json is JSON, which is read as JSON lines only"):
+        tenfold.read(tmp_path / "t.json")
+
+
 def test_what_surrounds_a_table(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text(
         "Report of the station\nprinted by somebody\n\nday,rain,wind\n2024-01-01,1.5,3\n2024-01-02,2.5,4\n"

@@ -152,6 +152,8 @@ def _read_file(
         if kind in READERS:
             about, read = READERS[kind]
             return read(io.BytesIO(bytes_of(path)) if is_packed(path) else path), about, None
+        if kind == ".json":
+            raise BadFile(f"{path} is JSON, which is read as JSON lines only: write each row on a line of its own, in a .jsonl file")
         found = read_delimited(path, tell, known)
         return found.frame, found.about, found
     except (OSError, EOFError, pl.exceptions.PolarsError) as reason:
