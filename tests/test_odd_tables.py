@@ -127,6 +127,22 @@ def test_truth_values_are_known_in_every_spelling(first: str, capsys: Captured) 
     assert "and 100.0%" in capsys.readouterr().out
 
 
+@pytest.mark.parametrize("kind", ["1.234,5", "d/m/Y"])
+def test_another_way_of_writing_is_not_read_as_something_else(kind: str, capsys: Captured) -> None:
+    """Of 04/19 and 04/05 with the month first, only the second can be read with the day first, and is another day."""
+    days, x = [f"{i % 28 + 1:02}/{i % 12 + 1:02}/2024" for i in range(60)], rng().normal(size=60) + 4
+    cells = days if kind == "d/m/Y" else [f"{one:.2f}".replace(".", ",") for one in x]
+    there = dict(z=rng(1).normal(size=60), y=rng(2).normal(size=60))
+    pl.DataFrame(dict(x=cells, **there)).write_csv("t.csv", separator=";", decimal_comma=kind != "d/m/Y")
+    assert run([*FIT, "--model", "Ridge"]) == 0
+    others = [f"{one[3:5]}/{one[:2]}/2024" for one in days] if kind == "d/m/Y" else [f"{one:.{2 + i % 2}f}" for i, one in enumerate(x)]
+    pl.DataFrame(dict(x=others, z="0")).write_csv("new.csv", separator=";")
+    assert run(["predict", "t.tenfold", "new.csv", "--out", "p.csv"]) == 3 and not Path("p.csv").exists()
+    assert f"column 'x' is not written as in training ({'' if kind == 'd/m/Y' else 'like '}{kind}): " in capsys.readouterr().err
+    pl.DataFrame(dict(x=[others[0], *cells[1:]], z="0")).write_csv("new.csv", separator=";")  # one cell is an odd one
+    assert run(["predict", "t.tenfold", "new.csv", "--out", "p.csv"]) == 0
+
+
 # --- rows that belong together, and rows that count more ---------------------------------------------------------------
 
 
