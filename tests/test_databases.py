@@ -141,7 +141,7 @@ def test_excel(tmp_path: Path, engine: str, monkeypatch: pytest.MonkeyPatch) -> 
     check(table)
     assert table.kinds == {"size": "ratio", "colour": "nominal", "day": "date"}
     two = workbook(tmp_path / "two.xlsx", more=True)
-    with pytest.warns(DataWarning, match="has 2 sheets, the first of them, 'first', is read: table='second' reads another"):
+    with pytest.warns(DataWarning, match="has 2 sheets, the first of them, 'first', is read: in Python table='second' reads another"):
         check(tenfold.read(two))
     assert tenfold.read(two, table="second").shape == (2, 2)
     with pytest.raises(BadParameter, match=r"table='third': there is no such sheet in two\.xlsx, which has first, second"):

@@ -136,8 +136,22 @@ def test_cells_of_any_type_are_altered(capsys: Captured) -> None:
     assert run(["estimate", "t.tenfold", "t.parquet", "--quiet"]) == 0
     assert run(["explain", "t.tenfold", "t.parquet", "--column", "d"]) == 0
     assert "  2024-01-01  " in capsys.readouterr().out
+    frame.rename({"x": "x=1"}).write_parquet("t.parquet")
+    assert run(["fit", "t.parquet", "--target", "y", "--model", "GaussianNB", "--folds", "3", "--quiet"]) == 0
+    assert run(["explain", "t.tenfold", "--row", "3", "--set", "x=1=0.5", "--set", "d="]) == 0
+    assert "WHAT IF  x=1 = 0.5, d = missing: prediction" in capsys.readouterr().out
     frame[:1].write_parquet("one.parquet")
     assert run(["explain", "t.tenfold", "one.parquet", "--row", "1"]) == 3 and "one.parquet has one row" in capsys.readouterr().err
+
+
+def test_what_is_wrong_with_a_cell_is_told_once(capsys: Captured) -> None:
+    file = table()
+    assert run(["fit", file, "--target", "y", "--model", "GaussianNB", "--folds", "3", "--quiet"]) == 0
+    pl.read_csv(file).with_columns(x=pl.Series(["many", *["0.5"] * 199])).write_csv("new.csv")
+    capsys.readouterr()
+    assert run(["explain", "t.tenfold", "new.csv", "--row", "2", "--set", "x=much"]) == 0
+    wrong = "tenfold: column 'x': 1 cell such as {!r} is not a number, and counts as missing"
+    assert capsys.readouterr().err.splitlines() == [wrong.format("many"), wrong.format("much")]
 
 
 def test_a_column_and_all_columns(capsys: Captured) -> None:
@@ -188,6 +202,7 @@ def test_without_a_file_it_is_the_table_of_the_run(capsys: Captured, tmp_path: P
         (["--row", "0"], "rows 1 to 200"),
         (["--row", "201"], "rows 1 to 200"),
         (["--column", "xx"], "there is no column 'xx'"),
+        (["--column", "y"], "there is no column 'y' that the model uses: "),
         (["--row", "1", "--column", "x"], "not both"),
         (["--set", "x=1"], "name it with --row"),
         (["--row", "1", "--set", "x"], "give COLUMN=VALUE"),

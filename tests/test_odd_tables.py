@@ -104,6 +104,45 @@ def test_classes_that_are_no_small_whole_numbers(labels: tuple[Any, Any], capsys
     assert Path("t.tenfold/report.html").exists() and "fault" not in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("first", ["typed.parquet", "true.csv", "TRUE.csv"])
+def test_truth_values_are_known_in_every_spelling(first: str, capsys: Captured) -> None:
+    """As files with types have them, as Python writes them, and as spreadsheets do."""
+    x, b = rng().normal(size=120), rng(1).random(120) < 0.5
+    table = pl.DataFrame(dict(x=x, b=b, y=x + 3 * b > 1.5))
+    table.write_parquet("typed.parquet")
+    for name, words in (("true.csv", ["False", "True"]), ("TRUE.csv", ["FALSE", "TRUE"])):
+        table.with_columns(pl.col(one).cast(pl.String).replace(["false", "true"], words) for one in ("b", "y")).write_csv(name)
+    assert run(["fit", first, *FIT[2:], "--model", "GaussianNB", "--out", "t.tenfold"]) == 0
+    capsys.readouterr()
+    said = set[str]()
+    for other in ("typed.parquet", "true.csv", "TRUE.csv"):
+        assert run(["predict", "t.tenfold", other]) == run(["watch", "t.tenfold", other, "--quiet"]) == 0
+        assert run(["estimate", "t.tenfold", other, "--quiet"]) == 0
+        found = capsys.readouterr()
+        said.add(found.out)
+        assert not found.err and open_run(Path("t.tenfold")).score(other) > 0.9
+    assert len(said) == 1
+    table.select(row=np.arange(120), prediction="y").write_parquet("theirs.parquet")
+    assert run(["compare", "t.tenfold", "theirs.parquet", "--metric", "accuracy", "--quiet"]) == 0
+    assert "and 100.0%" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("kind", ["1.234,5", "d/m/Y"])
+def test_another_way_of_writing_is_not_read_as_something_else(kind: str, capsys: Captured) -> None:
+    """Of 04/19 and 04/05 with the month first, only the second can be read with the day first, and is another day."""
+    days, x = [f"{i % 28 + 1:02}/{i % 12 + 1:02}/2024" for i in range(60)], rng().normal(size=60) + 4
+    cells = days if kind == "d/m/Y" else [f"{one:.2f}".replace(".", ",") for one in x]
+    there = dict(z=rng(1).normal(size=60), y=rng(2).normal(size=60))
+    pl.DataFrame(dict(x=cells, **there)).write_csv("t.csv", separator=";", decimal_comma=kind != "d/m/Y")
+    assert run([*FIT, "--model", "Ridge"]) == 0
+    others = [f"{one[3:5]}/{one[:2]}/2024" for one in days] if kind == "d/m/Y" else [f"{one:.{2 + i % 2}f}" for i, one in enumerate(x)]
+    pl.DataFrame(dict(x=others, z="0")).write_csv("new.csv", separator=";")
+    assert run(["predict", "t.tenfold", "new.csv", "--out", "p.csv"]) == 3 and not Path("p.csv").exists()
+    assert f"column 'x' is not written as in training ({'' if kind == 'd/m/Y' else 'like '}{kind}): " in capsys.readouterr().err
+    pl.DataFrame(dict(x=[others[0], *cells[1:]], z="0")).write_csv("new.csv", separator=";")  # one cell is an odd one
+    assert run(["predict", "t.tenfold", "new.csv", "--out", "p.csv"]) == 0
+
+
 # --- rows that belong together, and rows that count more ---------------------------------------------------------------
 
 
@@ -117,18 +156,20 @@ def test_groups_are_the_same_with_spaces_around_them() -> None:
     assert record_of(Path("t.tenfold"))["estimate"]["rmse"]["value"] > 0.8  # a neighbour of the same group would give y itself
 
 
-def test_weights_count_where_a_promise_is_looked_at(capsys: Captured) -> None:
+@pytest.mark.parametrize("comma", [False, True])
+def test_weights_count_where_a_promise_is_looked_at(comma: bool, capsys: Captured) -> None:
     """Rows of a large weight are easy: without weights the model seems to be far worse than promised."""
     random = rng()
     x, hard = random.normal(size=600), np.arange(600) % 2 == 1
     y = x + np.where(hard, 2.0, 0.1) * random.normal(size=600)
     table = pl.DataFrame(dict(x=x, w=np.where(hard, 0.01, 1.0), y=y))
-    table[:300].write_csv("t.csv")
-    table[300:].write_csv("new.csv")
+    for name, rows in (("t.csv", table[:300]), ("new.csv", table[300:])):
+        rows.write_csv(name, separator=";", decimal_comma=comma)
     assert run([*FIT, "--model", "Ridge", "--weights", "w"]) == 0
     assert run(["estimate", "t.tenfold", "new.csv"]) == 0
-    assert "as promised" in capsys.readouterr().out.lower()
-    table[300:].drop("w").write_csv("new.csv")
+    said = capsys.readouterr().out
+    assert "as promised" in said.lower() and "alike" not in said
+    table[300:].drop("w").write_csv("new.csv", separator=";", decimal_comma=comma)
     run(["estimate", "t.tenfold", "new.csv"])
     assert "they count alike" in capsys.readouterr().out
 

@@ -18,6 +18,7 @@ import numpy as np
 import polars as pl
 import pytest
 
+import tenfold
 from tenfold.app.commands import run
 from tenfold.selection.model import predictions
 from tenfold.table import large
@@ -66,6 +67,27 @@ def test_rows_unlike_the_training_table_are_told(capsys: Captured) -> None:
     assert marked.drop("unlike the training table").equals(pl.read_csv("a.csv"))
     capsys.readouterr()
     assert run(["predict", "t.tenfold", "t.csv", "--out", "c.csv"]) == 0 and not capsys.readouterr().err
+    for rows, said in ((frame[:1], "1 of 1 row looks unlike"), (frame[[0, 5]], "1 of 2 rows looks unlike")):
+        rows.write_csv("new.csv")
+        assert run(["predict", "t.tenfold", "new.csv"]) == 0 and said in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("target", "model", "after"),
+    [
+        ("90% from", "Ridge", ["90% from", "90% from_", "90% to"]),
+        ("chance of no", "GaussianNB", ["chance of no", "90% set", "chance of no_", "chance of yes"]),
+    ],
+)
+def test_a_target_may_be_called_as_what_stands_beside_it(target: str, model: str, after: list[str]) -> None:
+    frame = table("t.csv", 60)
+    y = frame["y"] if model == "GaussianNB" else 3 * frame["x"]
+    frame.drop("y").with_columns(y.alias(target)).write_csv("t.csv")
+    assert run(["fit", "t.csv", "--target", target, "--model", model, "--folds", "3", "--quiet", "--out", "o.tenfold"]) == 0
+    assert run(["predict", "o.tenfold", "t.csv", "--out", "a.parquet"]) == 0
+    found = pl.read_parquet("a.parquet")
+    assert found.columns == after
+    np.testing.assert_array_equal(found[target], tenfold.load("o.tenfold/model.tenfold").predict("t.csv"))
 
 
 def test_without_a_sketch_nothing_is_said(capsys: Captured) -> None:
@@ -117,6 +139,33 @@ def test_in_parts_it_is_the_same(end: str, source: str, in_parts: None, monkeypa
     assert read(f"parts{end}").equals(read(f"whole{end}")) and read(f"parts{end}").height == frame.height
 
 
+@pytest.mark.parametrize("command", [["predict"], ["estimate"], ["explain", "--row", "1"]])
+@pytest.mark.parametrize("size", [100, 1 << 26])
+def test_a_column_that_is_not_there_is_told_with_the_file(
+    command: list[str], size: int, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    monkeypatch.setattr(large, "LARGE", size)
+    table("t.csv", 200).drop("x").write_csv("new.csv")
+    assert run([command[0], "t.tenfold", "new.csv", *command[1:]]) == 2
+    assert "there is no column 'x' in new.csv, which the model needs" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("size", [100, 1 << 26])
+def test_columns_may_be_called_by_numbers(size: int, monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:
+    """Wavelengths, say: without the target beside them the first line looks like a row, and the model knows better."""
+    x = np.random.default_rng(0).normal(size=(60, 3))
+    frame = pl.DataFrame(x, schema=["400.5", "410", "433.9"])
+    frame.with_columns(y=pl.Series(x @ [1.0, 2.0, 3.0])).write_csv("t.csv")
+    frame.write_csv("new.csv")
+    assert run(["fit", "t.csv", "--target", "y", "--model", "Ridge", "--folds", "3", "--quiet", "--out", "o.tenfold"]) == 0
+    monkeypatch.setattr(large, "LARGE", size)
+    capsys.readouterr()
+    assert run(["predict", "o.tenfold", "new.csv"]) == run(["watch", "o.tenfold", "new.csv", "--quiet"]) == 0
+    assert run(["explain", "o.tenfold", "new.csv", "--row", "60"]) == 0
+    said = capsys.readouterr()
+    assert said.out.startswith("y,90% from,90% to\n") and said.out.count(",") == 2 * 61 and not said.err
+
+
 def test_what_is_told_of_a_column_is_told_once(in_parts: None, capsys: Captured) -> None:
     frame = table("new.csv", 1000, 3).with_columns(x=0.5, c=pl.Series(["red", "green"] * 250 + ["blue"] * 500))
     frame.write_csv("new.csv")
@@ -149,7 +198,7 @@ def test_to_standard_output_and_to_a_pipe() -> None:
 class Labels:
     """A model that says the same of every row."""
 
-    role = "transformer"
+    role, columns = "transformer", ()
 
     def coded(self, table: Any) -> Any:
         return table

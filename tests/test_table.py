@@ -194,6 +194,13 @@ def test_words_of_a_table() -> None:
     assert "<script>" not in nasty._repr_html_() and "<b>" not in nasty._repr_html_() and "\u202e" not in repr(nasty)
 
 
+@pytest.mark.parametrize("text", ['[{"a": 1, "b": 2}]', '{"a": 1, "b": 2}\n{"a": 3, "b": 4}\n'])
+def test_json_is_not_taken_for_cells(text: str, tmp_path: Path) -> None:
+    (tmp_path / "t.json").write_text(text)
+    with pytest.raises(BadFile, match=r"t\.json is JSON, which is read as JSON lines only"):
+        tenfold.read(tmp_path / "t.json")
+
+
 def test_what_surrounds_a_table(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text(
         "Report of the station\nprinted by somebody\n\nday,rain,wind\n2024-01-01,1.5,3\n2024-01-02,2.5,4\n"
@@ -208,6 +215,18 @@ def test_what_surrounds_a_table(tmp_path: Path) -> None:
     ]
     assert table.frame["rain"].to_list() == [1.5, 2.5, 0.5] and [flag.what for flag in table.flags][:3] == ["file"] * 3
     assert table.raw.where(2) == "line 9"
+
+
+def test_a_row_of_which_only_its_name_is_known_is_no_remark(tmp_path: Path) -> None:
+    hours = "".join(f"2024-01-01 {hour:02}:00,{hour},{hour % 5}\n" for hour in range(6))
+    (tmp_path / "t.csv").write_text(f"hour,rain,wind\n{hours}2024-01-01 06:00,,\n")
+    assert tenfold.read(tmp_path / "t.csv").height == 7
+    with open(tmp_path / "t.csv", "a") as file:
+        file.write("printed on 2024-01-01 at 07:00,,\n")
+    with pytest.warns(DataWarning, match="line 9: left out what stands below the rows"):
+        assert tenfold.read(tmp_path / "t.csv").height == 7
+    (tmp_path / "t.csv").write_text("who,rain,wind\nAnn C Doe,1,2\nBob B Doe,3,5\nCy A Doe,,\n")
+    assert tenfold.read(tmp_path / "t.csv").height == 3
 
 
 def test_what_a_search_for_faults_has_found(tmp_path: Path) -> None:

@@ -55,6 +55,7 @@ def explain_command(
     Effects of a column are accumulated local effects, which ask only about rows that can be.
 
     Example:  tenfold explain churn.tenfold --row 17
+
               tenfold explain churn.tenfold new.csv --row 17 --set contract=yearly
     """
     if row is not None and column is not None:
@@ -64,13 +65,14 @@ def explain_command(
     if label is not None and row is None and column is None:
         raise BadParameter("--class says what is explained of a row or along a column: give --row or --column with it")
     model, record = open_run(folder), record_of(folder)
-    raw = read_table(file or table_of(folder, record, "tenfold explain"))
+    raw = read_table(file or table_of(folder, record, "tenfold explain"), known=model.columns)
+    model.check_columns(raw.frame.columns, raw.name)
     if file is None and raw.digest != record["data"].get("sha256"):
         print_message(f"{raw.name} has changed since the run was made: its rows may be others")
     facts: dict[str, Any]
     if row is not None:
         at = row_of(raw, row)
-        given = _changes(change or [])
+        given = _changes(change or [], raw.frame.columns)
         before = reasons(model, raw, at, label)
         meant = before.answer.what if model.role == "classifier" else None
         after = answer_of(model, altered(model, raw, at, given), meant) if given else None
@@ -91,12 +93,15 @@ def explain_command(
     return 0
 
 
-def _changes(given: list[str]) -> dict[str, str]:
-    pairs = [one.partition("=") for one in given]
-    for (name, mark, _), one in zip(pairs, given, strict=True):
-        if not (name and mark):
+def _changes(given: list[str], columns: list[str]) -> dict[str, str]:
+    """The cells that are altered; a name may hold a = itself."""
+    found = {}
+    for one in given:
+        name = max((column for column in columns if one.startswith(f"{column}=")), key=len, default=one.partition("=")[0])
+        if not name or name == one:
             raise BadParameter(f"--set {one}: give COLUMN=VALUE, such as age=40; nothing after = is a missing value")
-    return {name: value for name, _, value in pairs}
+        found[name] = one[len(name) + 1 :]
+    return found
 
 
 def _of_row(name: str, row: int, found: Reasons, given: dict[str, str], after: Answer | None, classes: bool) -> list[str]:

@@ -56,7 +56,7 @@ def guarded(command: Callable[[], Any]) -> int:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("always", TenfoldWarning)
-            warnings.showwarning = _show_warning
+            warnings.showwarning = _teller()
             code = command()
         sys.stdout.flush()
         return code if isinstance(code, int) else 0
@@ -117,9 +117,16 @@ def print_message(message: Any) -> None:
         print(f"tenfold: {clean(' '.join(str(message).split()))}", file=sys.stderr, flush=True)
 
 
-def _show_warning(message: Warning | str, *where: Any, **more: Any) -> None:
-    """Where in the code a warning comes from is of no use to the user of a command."""
-    print_message(message)
+def _teller() -> Callable[..., None]:
+    """Tells a warning, once in a command: where in the code it comes from, and how often, is of no use to its user."""
+    told = set[str]()
+
+    def tell(message: Warning | str, *where: Any, **more: Any) -> None:
+        if str(message) not in told:
+            told.add(str(message))
+            print_message(message)
+
+    return tell
 
 
 def typed(message: str) -> str:

@@ -68,11 +68,12 @@ def watch_command(
 
 
 def _read(file: Path, sketched: dict[str, object]) -> Raw:
-    raw = read_table(file)
     columns = sketched["columns"]
     assert isinstance(columns, list)
-    for one in columns:
-        check_name(one["name"], raw.frame.columns, f" in {raw.name}, which the training table had")
+    names = [one["name"] for one in columns]
+    raw = read_table(file, known=names)
+    for name in names:
+        check_name(name, raw.frame.columns, f" in {raw.name}, which the training table had")
     return raw
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import Any, ClassVar, Self
 
@@ -16,14 +15,13 @@ from tenfold.core.params import estimator, param
 from tenfold.prepare.cycles import WAVES, cycle_columns, cycle_names
 from tenfold.prepare.table_dates import DateSums
 from tenfold.prepare.table_sums import LevelSums, NumberSums, TableSums
-from tenfold.table.cells import as_texts, by_level, class_texts, counted_levels, finite, is_text
+from tenfold.table.cells import as_known, as_texts, by_level, class_texts, counted_levels, finite, is_text
 from tenfold.table.columns import LEAST_LEVEL_ROWS, Column
 from tenfold.table.dates import FORMS, ISO, days, written_dates
 from tenfold.table.reading import pl
 from tenfold.table.written_numbers import PATTERNS, read_number
 
 OTHER = "(other)"
-WHOLE = re.compile(r"-?\d+(\.0)?")
 HUGE, TINY = 1e100, 1e-100  # beyond these the squares of a column leave the range of floats
 
 
@@ -189,12 +187,9 @@ class TableCoder(Estimator):
         return {name: form == ISO for name, form in forms.items() if form in ("", ISO)}
 
     def level_texts(self, column: pl.Series, i: int) -> pl.Series:
-        """Column i as texts; a whole number is the level that it was in fit, whether that was written 5 or 5.0."""
+        """Column i as texts; a whole number and a truth value are the level that they were in fit, however that was written."""
         known = {str(level) for level in (self.reference_[i], *self.levels_[i])}
-        other = {level.removesuffix(".0") if level.endswith(".0") else f"{level}.0": level for level in known}
-        other = {written: level for written, level in other.items() if written not in known and WHOLE.fullmatch(level)}
-        texts = class_texts(as_texts(column), known)
-        return texts.replace(list(other), list(other.values())) if other else texts
+        return as_known(class_texts(as_texts(column), known), known)
 
     def new_levels(self, column: pl.Series, i: int) -> pl.Series:
         """The cells of category i that hold a level which no row had in fit, as texts."""

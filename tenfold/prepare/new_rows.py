@@ -5,10 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tenfold.core.errors import BadInput, DataWarning, warn
-from tenfold.table.cells import as_texts, counted_cells, is_text
+from tenfold.table.cells import MOST_ODD, as_texts, counted_cells, is_text
 from tenfold.table.columns import MOST_NAMES
+from tenfold.table.dates import FORMS, days
 from tenfold.table.missing_words import MISSING_IN_NUMBERS
 from tenfold.table.reading import pl
+from tenfold.table.written_numbers import PATTERNS, read_number
 
 if TYPE_CHECKING:
     from tenfold.prepare.coder import TableCoder
@@ -35,6 +37,11 @@ def check_new_rows(frame: pl.DataFrame, coder: TableCoder, trees: bool) -> None:
         bad = texts.filter(texts.is_not_null() & values.is_null())
         bad = bad.filter(~bad.str.to_lowercase().is_in(list(MISSING_IN_NUMBERS)))
         readable |= values.null_count() < len(values)
+        if _misread(texts.filter(values.is_not_null()), bad, coder, i):
+            raise BadInput(
+                f"column {name!r} is not written as in training{_like(coder, i)}: {bad[0][:40]!r} cannot be read so, and other cells "
+                "would be taken for something else; write the values in that way"
+            )
         if len(bad) and values.null_count() == len(values):
             unread[name] = bad
         else:
@@ -44,6 +51,20 @@ def check_new_rows(frame: pl.DataFrame, coder: TableCoder, trees: bool) -> None:
         raise BadInput(_refusal(hopeless, unread, coder))
     for name, bad in unread.items():
         _warn(bad, _what(coder, list(coder.feature_names_in_).index(name)), "missing")
+
+
+def _misread(read: pl.Series, bad: pl.Series, coder: TableCoder, i: int) -> bool:
+    """Whether the cells that are not read, more than a few, show another way of writing, in which some that are read mean something
+    else: 1.234 with a point before the decimals, 03/04 with the month first."""
+    form = coder.form_of(i)
+    if len(bad) <= MOST_ODD * (len(bad) + len(read)):
+        return False
+    swapped = form.translate(str.maketrans("dm", "md"))
+    for other in ("", *PATTERNS) if form in PATTERNS else (swapped,) if swapped in FORMS and swapped != form else ():
+        both = [read_number(one, other) if form in PATTERNS else days(one, other) for one in (bad, read)]
+        if not any(one.null_count() for one in both) and bool((both[1] != coder.read(read, i)).any()):
+            return True
+    return False
 
 
 def _warn_new_levels(column: pl.Series, coder: TableCoder, i: int, trees: bool) -> None:
@@ -56,6 +77,11 @@ def _warn_new_levels(column: pl.Series, coder: TableCoder, i: int, trees: bool) 
 def _what(coder: TableCoder, i: int) -> str:
     form = coder.form_of(i)
     return f"not a {'date' if '%' in form else 'number'}{' as in training' if form else ''}"
+
+
+def _like(coder: TableCoder, i: int) -> str:
+    form = coder.form_of(i)
+    return f" ({form.replace('%', '')})" if "%" in form else f" (like {form})" if form else ""
 
 
 def _warn(bad: pl.Series, what: str, instead: str) -> None:
@@ -74,8 +100,7 @@ def _refusal(names: list[str], unread: dict[str, pl.Series], coder: TableCoder) 
     shown = ", ".join(repr(name) for name in names[:MOST_NAMES])
     more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
     first = names[0]
-    form = coder.form_of(known.index(first))
-    like = "as in training" + (f" ({form.replace('%', '')})" if "%" in form else f" (like {form})" if form else "")
+    like = "as in training" + _like(coder, known.index(first))
     many = "columns" if len(names) > 1 else "column"
     return (
         f"no row can be read in the {many} {shown}{more}: {str(unread[first][0])[:40]!r} in {first!r} is "

@@ -235,7 +235,7 @@ class Run:
         source = self.table if table is None else table
         if source is None:
             raise BadInput("this run does not have the table that it was made from: give its rows, as in run.explain(table=rows)")
-        raw = read_table(source)
+        raw = read_table(source, known=self.model.columns)
         if row is not None:
             return reasons(self.model, raw, row_of(raw, row), label)
         return movers(self.model, raw) if column is None else effect(self.model, raw, column, label)

@@ -23,6 +23,7 @@ from tenfold.table.written_numbers import forms_of, read_number
 OVERFLOW = r"^[+-]?\d+(\.\d*)?[eE]\+?\d+$"  # 1e400 is a number, but no float
 BOUND = r"^[<>≤≥~≈]=?\s*[+-]?\d"  # "<0.01": a number that is known up to a bound
 CENSOR = re.compile(BOUND)
+WHOLE = re.compile(r"-?\d+(\.0)?")
 LONG_KEY = r"^[+-]?\d{16,}$"
 MOST_WORDS = 0.5  # of the cells: with more missing values than numbers a column is not one of numbers
 MOST_ODD = 0.1  # of the cells may be texts of any other kind
@@ -120,6 +121,23 @@ def class_texts(texts: pl.Series, known: Collection[str] = ()) -> pl.Series:
     classes = {one.lower() for one in known}
     words = [word for word in MISSING if word not in classes]
     return texts.set(texts.str.to_lowercase().is_in(words).fill_null(False), None)
+
+
+def other_spellings(known: Collection[str]) -> dict[str, str]:
+    """What else stands for a known level, by who has written it: 5 is 5.0, and true is True and TRUE."""
+    found = {}
+    for level in sorted(known):
+        others = [level.removesuffix(".0") if level.endswith(".0") else f"{level}.0"] if WHOLE.fullmatch(level) else []
+        if level.lower() in ("true", "false"):
+            others = [level.lower(), level.capitalize(), level.upper()]
+        found |= {other: level for other in others if other not in known}
+    return found
+
+
+def as_known(texts: pl.Series, known: Collection[str]) -> pl.Series:
+    """Texts in the spelling in which they are known."""
+    other = other_spellings(known)
+    return texts.replace(list(other), list(other.values())) if other else texts
 
 
 def as_numbers(texts: pl.Series, comma: bool = False) -> Numbers | None:

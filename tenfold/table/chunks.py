@@ -60,7 +60,7 @@ def read_in_parts(path: Path, names: Collection[str] | None = None, known: Seque
         return
     layout = layout_of(bytes_of(path, START).decode("utf-8", "replace"), whole=False)
     try:
-        parts, about = _opened(path, layout), path.stat()
+        parts, about = _opened(path, layout, names or ()), path.stat()
         wanted, found = _those(names, list(parts.names)), _columns_of(parts, about.st_size, about.st_mtime_ns)
         found = found | {column.name: column for column in known}
         typed, head = _Typed({name: found[name] for name in wanted}), 0
@@ -76,10 +76,10 @@ def read_in_parts(path: Path, names: Collection[str] | None = None, known: Seque
         raise bad_line(path, layout) or BadFile(f"{path} cannot be read as a table: {first_line(reason)}") from None
 
 
-def _opened(path: Path, layout: Layout) -> Parts:
+def _opened(path: Path, layout: Layout, known: Collection[str]) -> Parts:
     """The file with the names of its columns; what was done about its header is told."""
     head = unquoted(large.texts_of(path, layout, 1000))
-    header = looks_like_header(head)
+    header = looks_like_header(head, known)
     if layout.skip:
         tell_of_lines_above(path.name, layout, tell_by_warning)
     tell_of_header(path.name, head, header, tell_by_warning)

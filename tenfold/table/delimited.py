@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -74,8 +75,8 @@ class Delimited:
         return int(self.numbers[record]) if record < len(self.numbers) else self.layout.skip + 1 + self.header + record
 
 
-def read_delimited(path: Path, tell: Tell) -> Delimited:
-    """Every cell as text."""
+def read_delimited(path: Path, tell: Tell, known: Collection[str] = ()) -> Delimited:
+    """Every cell as text. known: names of columns, by which a header is seen."""
     start = bytes_of(path, START)
     if not start.strip():
         raise BadInput(f"{path} is empty: a table has a header line and at least one row")
@@ -98,7 +99,7 @@ def read_delimited(path: Path, tell: Tell) -> Delimited:
         raise bad_line(path, layout) or BadFile(_cannot(path, layout, reason)) from None
     found = Delimited(path, frame, layout, announced or encoding, True)
     _without_nul(found)
-    _settle_header(found, data, tell)
+    _settle_header(found, data, tell, known)
     _without_surroundings(found, tell)
     return _told(found, tell)
 
@@ -202,9 +203,9 @@ def _without_nul(found: Delimited) -> None:
         raise BadFile(f"{found.path}, line {line}: the cell of {column.name[:40]!r} holds a NUL byte, which no text has: remove it")
 
 
-def _settle_header(found: Delimited, data: bytes | None, tell: Tell) -> None:
+def _settle_header(found: Delimited, data: bytes | None, tell: Tell, known: Collection[str]) -> None:
     frame, name = found.frame, found.path.name
-    header = looks_like_header(frame)
+    header = looks_like_header(frame, known)
     if header is True:
         return
     tell_of_header(name, frame, header, tell)

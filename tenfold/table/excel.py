@@ -61,7 +61,8 @@ def _chosen(path: Path, sheets: Sequence[str], wanted: str | None, tell: Tell) -
     if wanted is not None and wanted not in sheets:
         raise BadParameter(f"table={wanted!r}: there is no such sheet in {path.name}, which has {', '.join(sheets[:8])}")
     if wanted is None and len(sheets) > 1:
-        tell(f"{path.name!r} has {len(sheets)} sheets, the first of them, {sheets[0]!r}, is read: table={sheets[1]!r} reads another")
+        first, other = sheets[:2]
+        tell(f"{path.name!r} has {len(sheets)} sheets, the first of them, {first!r}, is read: in Python table={other!r} reads another")
     return sheets[0] if wanted is None else wanted
 
 

@@ -15,7 +15,7 @@ import io
 import os
 import re
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -83,8 +83,13 @@ class Raw:
         return rows if self.drawn is None else self.drawn[rows]
 
 
-def read_table(source: Any, table: str | None = None, query: str | None = None, tell: Tell = tell_by_warning) -> Raw:
-    """A path to a file, a database, a frame that narwhals knows (pandas, polars, Arrow, ...), or an array of two dimensions."""
+def read_table(
+    source: Any, table: str | None = None, query: str | None = None, tell: Tell = tell_by_warning, known: Collection[str] = ()
+) -> Raw:
+    """A path to a file, a database, a frame that narwhals knows (pandas, polars, Arrow, ...), or an array of two dimensions.
+
+    known: columns that it should have; in a CSV file a line of these is its header, though they be numbers.
+    """
     began = time.perf_counter()
     notes = list[str]()
     path, place, repeated, lines = None, None, set[str](), None
@@ -98,7 +103,7 @@ def read_table(source: Any, table: str | None = None, query: str | None = None, 
         name = "query" if table is None else table
     elif isinstance(source, (str, os.PathLike)):
         path = Path(source)
-        frame, about, lines = _read_file(path, table, query, told)
+        frame, about, lines = _read_file(path, table, query, told, known)
         repeated = set() if lines is None else lines.repeated
         name, place = path.name, place_of(path)
     else:
@@ -125,7 +130,9 @@ def named(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.rename(new)
 
 
-def _read_file(path: Path, table: str | None, query: str | None, tell: Tell) -> tuple[pl.DataFrame, str, Delimited | None]:
+def _read_file(
+    path: Path, table: str | None, query: str | None, tell: Tell, known: Collection[str]
+) -> tuple[pl.DataFrame, str, Delimited | None]:
     """The frame, what kind of file it is, and of a CSV file where its rows stand."""
     if path.is_dir():
         raise BadFile(f"{path} is a folder, not a table: give a CSV or Parquet file")
@@ -145,7 +152,9 @@ def _read_file(path: Path, table: str | None, query: str | None, tell: Tell) -> 
         if kind in READERS:
             about, read = READERS[kind]
             return read(io.BytesIO(bytes_of(path)) if is_packed(path) else path), about, None
-        found = read_delimited(path, tell)
+        if kind == ".json":
+            raise BadFile(f"{path} is JSON, which is read as JSON lines only: write each row on a line of its own, in a .jsonl file")
+        found = read_delimited(path, tell, known)
         return found.frame, found.about, found
     except (OSError, EOFError, pl.exceptions.PolarsError) as reason:
         raise BadFile(f"{path} cannot be read as a table: {first_line(reason)}") from None

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from tenfold.core.data import Array
-from tenfold.table.cells import as_texts, class_texts
+from tenfold.table.cells import as_known, as_texts, class_texts
 from tenfold.table.columns import LEAST_LEVEL_ROWS, Column, read_as
 from tenfold.table.dates import as_dates
 from tenfold.table.reading import pl
@@ -156,7 +156,4 @@ def _outward(low: float, high: float) -> tuple[float, float]:
 def _levels(series: pl.Series, one: Facts) -> pl.Series:
     """Texts as the levels that they were in training: words for a missing value are missing, and 5 is 5.0."""
     known = set(one["levels"])
-    texts = class_texts(as_texts(series), known)
-    other = {level.removesuffix(".0") if level.endswith(".0") else f"{level}.0": level for level in known}
-    other = {text: level for text, level in other.items() if text not in known}
-    return (texts.replace(list(other), list(other.values())) if other else texts).alias(series.name)
+    return as_known(class_texts(as_texts(series), known), known).alias(series.name)

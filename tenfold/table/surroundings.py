@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
 from itertools import pairwise
 
 import polars as pl
@@ -45,8 +46,10 @@ def repeated_header(frame: pl.DataFrame) -> pl.Series:
 
 
 def rows_below(frame: pl.DataFrame, empty: pl.Series) -> int:
-    """The number of rows at the end that are none: remarks in the first cell alone, and lines of sums."""
+    """The number of rows at the end that are none: remarks in the first cell alone, and lines of sums. Where the first column holds
+    times or sentences, one more of them is a row of which nothing else is known, such as one to be predicted."""
     found = gap = 0
+    usual = _signs(str(frame[0, 0] or ""))
     for back in range(1, min(frame.height - 1, MOST_FOOTER) + 1):
         row = frame.height - back
         if empty[row]:
@@ -56,7 +59,8 @@ def rows_below(frame: pl.DataFrame, empty: pl.Series) -> int:
         first = str(cells[0] or "").strip()
         alone = bool(first) and not any(cells[1:]) and not NUMBER.fullmatch(first)
         apart = row > 0 and bool(empty[row - 1])
-        remark = alone and (frame.width >= 3 or apart) and (bool(REMARK.match(first)) or apart or len(first.split()) >= 3 or ":" in first)
+        unusual = any(here and not there for here, there in zip(_signs(first), usual, strict=True))
+        remark = alone and (frame.width >= 3 or apart) and (bool(REMARK.match(first)) or apart or unusual)
         total = row > 2 and first.lower().rstrip(":") in TOTALS and not (frame[:row, 0].str.to_lowercase() == first.lower()).any()
         if not remark and not total:
             break
@@ -64,13 +68,18 @@ def rows_below(frame: pl.DataFrame, empty: pl.Series) -> int:
     return max(found, gap)
 
 
-def looks_like_header(frame: pl.DataFrame) -> bool | None:
+def _signs(cell: str) -> tuple[bool, bool]:
+    """What a remark may be known by: several words, and a colon."""
+    return len(cell.split()) >= 3, ":" in cell
+
+
+def looks_like_header(frame: pl.DataFrame, known: Collection[str] = ()) -> bool | None:
     """Whether the names that were read are names, and not the first row of data; None where it cannot be known.
 
     A first row has a number above every column of numbers, and above a column of texts one of its texts. Numbers that go up
-    in equal steps are names (years, or the numbers of the columns).
+    in equal steps are names (years, or the numbers of the columns), and so is whatever is known for names.
     """
-    if frame.height == 0 or frame.width < 2:
+    if frame.height == 0 or frame.width < 2 or (known and set(known) <= set(frame.columns)):
         return True
     names = {name: REPEATED.sub("", name).strip() for name in frame.columns}
     texts: list[str] = []

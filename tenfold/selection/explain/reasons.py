@@ -74,11 +74,12 @@ class Effect:
 
 def answer_of(model: TableModel, row: pl.DataFrame, what: str | None = None) -> Answer:
     """The answer for one row; what: the class whose probability is wanted, if not that of the answer."""
-    said = model.predict(row)[0]
+    coded = model.coded(row)
+    said = model.answers(coded)[0]
     if model.role != "classifier":
         return Answer(f"{float(said):.6g}", float(said), "prediction", {})
     labels = [str(one) for one in model.classes_]
-    chances = dict(zip(labels, (float(one) for one in model.predict_proba(row)[0]), strict=True))
+    chances = dict(zip(labels, (float(one) for one in model.chances(coded)[0]), strict=True))
     what = str(said) if what is None else _class(model, what)
     return Answer(str(said), chances[what], what, chances)
 
@@ -136,7 +137,7 @@ def _contributions(model: TableModel, row: pl.DataFrame, beside: pl.DataFrame, s
 
 def effect(model: TableModel, raw: Raw, column: str, what: str | None = None, seed: int = 0) -> Effect:
     """How a column acts: accumulated local effects of a number, mean answers of a category."""
-    check_name(column, model.columns, ", which the model uses")
+    check_name(column, model.columns, " that the model uses")
     for text in model.texts or ():
         if text.column == column:
             return _spoken(model, text, what)

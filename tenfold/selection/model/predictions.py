@@ -9,7 +9,7 @@ import shutil
 import sys
 import tempfile
 import warnings
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
@@ -54,6 +54,8 @@ def write_predictions(
     with _place(out) as file:
         writer, rows = _Writer(file, end), 0
         for frame in _parts(model, table):
+            if isinstance(model, TableModel) and isinstance(table, (str, os.PathLike)):
+                model.check_columns(frame.columns, Path(table).name)
             found = predictions(model, frame)
             words = None if looked is None else looked.look(frame)
             if mark and words is not None:
@@ -84,12 +86,12 @@ def predictions(model: TableModel, table: Any) -> pl.DataFrame:
     columns = {model.target_: pl.Series(predicted.tolist())}
     if "reach_" in vars(model):
         low, high = model.around(predicted).T
-        columns |= {"90% from": pl.Series(low), "90% to": pl.Series(high)}
+        columns |= {_free("90% from", columns): pl.Series(low), _free("90% to", columns): pl.Series(high)}
     if model.role == "classifier":
         share = model.chances(rows)
         if "least_" in vars(model):
-            columns[_free(SET, list(columns))] = _joined(model.within(share), [str(one) for one in model.classes_])
-        columns |= {f"chance of {label}": pl.Series(share[:, k]) for k, label in enumerate(model.classes_)}
+            columns[_free(SET, columns)] = _joined(model.within(share), [str(one) for one in model.classes_])
+        columns |= {_free(f"chance of {label}", columns): pl.Series(share[:, k]) for k, label in enumerate(model.classes_)}
     return pl.DataFrame(columns)
 
 
@@ -103,7 +105,7 @@ def _joined(inside: Array, labels: list[str]) -> pl.Series:
 def _parts(model: TableModel, table: Any) -> Iterator[pl.DataFrame]:
     """The rows of a table, in parts where it is a large file; what is told of a column is told once."""
     if not (isinstance(table, (str, os.PathLike)) and is_large(Path(table))):
-        yield read_table(table).frame
+        yield read_table(table, known=model.columns).frame
         return
     told, row = set[str](), 0
     known = model.as_columns() if isinstance(model, TableModel) else []
@@ -176,7 +178,8 @@ def _print(kept: Any) -> None:
     stream.flush()
 
 
-def _free(name: str, taken: list[str]) -> str:
+def _free(name: str, taken: Collection[str]) -> str:
+    """A name that no column has: the target may be called as what stands beside it."""
     while name in taken:
         name += "_"
     return name

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -21,7 +22,7 @@ from tenfold.selection.honest.estimate import in_sets
 from tenfold.selection.model.by_cells import ByCells
 from tenfold.selection.race.text_folds import texts_again
 from tenfold.selection.race.text_score import TextScore
-from tenfold.table.cells import as_numbers, as_texts, finite
+from tenfold.table.cells import as_known, as_numbers, as_texts, finite
 from tenfold.table.columns import Column, check_name, comma_of
 from tenfold.table.reading import pl, read_table
 
@@ -203,6 +204,8 @@ class TableModel(ByCells):
         numbers = read.values if read is not None else finite(column)[0] if column.dtype.is_numeric() else None
         labels = vars(self._last).get("classes_") if self.role == "classifier" else np.empty(0)
         numeric = numbers is not None if labels is None else labels.dtype.kind in "iuf"
+        if labels is not None and not numeric:
+            texts = as_known(texts, [str(one) for one in labels])
         found = texts if not numeric else texts.cast(pl.Float64, strict=False) if numbers is None else numbers
         missing = found.is_null()
         if missing.any():
@@ -244,13 +247,19 @@ class TableModel(ByCells):
     def coded(self, table: Any) -> Any:
         """The rows of a file or frame as the pipeline takes them; other columns than those needed are passed over."""
         check_fitted(self)
-        raw = read_table(table)
-        for name in self.columns:
-            check_name(name, raw.frame.columns, f" in {raw.name}, which the model needs")
+        raw = read_table(table, known=self.columns)
+        self.check_columns(raw.frame.columns, raw.name)
         coder: Any = self.coder
         frame, trees = self.scored(raw.frame), bool(self.pipeline.categorical)
         check_new_rows(frame, coder, trees)
         return coder.frame(frame) if trees else coder.transform(frame)
+
+    def check_columns(self, known: Sequence[str], name: str) -> None:
+        """Refuse a table of this name that has not all columns that the model needs."""
+        there = set(known)
+        for column in self.columns:
+            if column not in there:
+                check_name(column, known, f" in {name}, which the model needs")
 
     @property
     def columns(self) -> list[str]:

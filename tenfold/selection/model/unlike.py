@@ -50,7 +50,7 @@ class Unlike:
         most = sorted(self.kinds.items(), key=lambda pair: -pair[1][0])
         told = [f"{name[:40]!r} {how} ({_rows(count, first)})" for (name, how), (count, first) in most[:MOST_KINDS]]
         more = f", and {len(most) - MOST_KINDS} more" if len(most) > MOST_KINDS else ""
-        many = "row looks" if self.strange == 1 else "rows look"
+        many = f"{'row' if self.rows == 1 else 'rows'} {'looks' if self.strange == 1 else 'look'}"
         return f"{self.strange:,} of {self.rows:,} {many} unlike the training table: {', '.join(told)}{more}; --mark says it row by row"
 
 

@@ -16,7 +16,7 @@ from tenfold.score.record import Score, judged_output
 from tenfold.score.registry import SCORES
 from tenfold.selection.choice.decision import decided, judge_of
 from tenfold.selection.model.table_model import TableModel
-from tenfold.table.cells import as_numbers, as_texts, class_texts, finite, group_numbers
+from tenfold.table.cells import as_numbers, as_texts, class_texts, finite, group_numbers, other_spellings
 from tenfold.table.columns import check_name, comma_of
 from tenfold.table.missing_words import MISSING_IN_NUMBERS
 from tenfold.table.reading import Raw, pl, read_table
@@ -95,13 +95,15 @@ def answers_of(
     trained_on: SHA-256 of the training table; scores of that very table flatter, and it is noted. settings: of the run, whose columns of
     weights and of groups count here too.
     """
-    raw = read_table(table)
+    raw = read_table(table, known=model.columns)
     target = model.target_
     check_name(target, raw.frame.columns, f" in {raw.name}: it is what the predictions are held against")
+    model.check_columns(raw.frame.columns, raw.name)
     frame, notes = _with_target(raw, model)
     if trained_on is not None and raw.digest == trained_on:
         notes.append("this is the table that the model was fitted to: the scores below flatter it, give rows that it has not seen")
-    comma, beside = comma_of(raw), _beside(frame, settings, notes)
+    comma = comma_of(raw)
+    beside = _beside(frame, settings, comma, notes)
     if model.role != "classifier":
         return Answers(model._truth(frame[target], comma)[:, None], model.predict(frame)[:, None], None, notes, *beside)
     labels = [str(one) for one in model.classes_]
@@ -140,14 +142,16 @@ def _with_target(raw: Raw, model: TableModel) -> tuple[pl.DataFrame, list[str]]:
     return (raw.frame.filter(there) if gone else raw.frame), note
 
 
-def _beside(frame: pl.DataFrame, settings: Mapping[str, Any], notes: list[str]) -> tuple[Array | None, Array | None]:
+def _beside(
+    frame: pl.DataFrame, settings: Mapping[str, Any], comma: bool, notes: list[str]
+) -> tuple[Array | None, Array | None]:
     """What the run that a model comes from knows of rows: how much each counts, and which belong together; where the rows do not have it,
     they count alike, which is noted."""
     weights, groups = (settings.get(name) for name in ("weights", "groups"))
     weight = unit = None
     if weights is not None:
         read = finite(frame[weights])[0] if weights in frame.columns and frame[weights].dtype.is_numeric() else None
-        if read is None and weights in frame.columns and (found := as_numbers(as_texts(frame[weights]))) is not None:
+        if read is None and weights in frame.columns and (found := as_numbers(as_texts(frame[weights]), comma)) is not None:
             read = found.values
         if read is None or read.null_count() or not (read > 0).all():
             notes.append(f"the run counts rows by {weights!r}, of which not every row here has a number above 0: they count alike")
@@ -159,9 +163,11 @@ def _beside(frame: pl.DataFrame, settings: Mapping[str, Any], notes: list[str]) 
 
 
 def label_of(value: Any, labels: list[str]) -> str:
-    """A class as it is written: 1.0 and 1.00 are 1 where that is a class."""
+    """A class as it is written: 1.0 and 1.00 are 1 where that is a class, and True is true."""
     text = str(value)
-    return text if text in labels else next((label for label in labels if _same_number(text, label)), text)
+    if text in labels:
+        return text
+    return other_spellings(labels).get(text) or next((label for label in labels if _same_number(text, label)), text)
 
 
 def _same_number(one: str, other: str) -> bool:

@@ -28,6 +28,7 @@ from tenfold.score.record import Score, split_choice
 from tenfold.selection.honest.unseen import CHANCE, DECISION, UNIT, WEIGHT
 from tenfold.selection.model.store import HELD_OUT, record_of
 from tenfold.selection.monitor.answers import Answers, logs
+from tenfold.table.cells import as_known, as_texts
 from tenfold.table.reading import pl, read_table
 
 BESIDE = ("fold", WEIGHT, UNIT)
@@ -178,7 +179,7 @@ def _numbers(frame: pl.DataFrame, classes: list[str] | None, target: str, name: 
         if column in frame.columns:
             if classes is None:
                 return frame[column].cast(pl.Float64, strict=False).to_numpy()[:, None]
-            texts = [_text(one, classes) for one in frame[column].to_list()]
+            texts = as_known(as_texts(frame[column]), classes).to_list()
             return np.array([[float(one == label) if one in classes else np.nan for label in classes] for one in texts])
     what = f"'prediction' or {target!r}" if classes is None else f"{CHANCE + classes[0]!r}, ... for each class, or 'prediction'"
     raise BadInput(f"{name} has no column {what}: its columns are {', '.join(frame.columns[:8])}")
