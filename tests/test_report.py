@@ -150,6 +150,13 @@ def test_policy_allows_the_pages_own_script_and_style_alone() -> None:
         assert "innerHTML" not in nodes.inside["script"][0] and "eval" not in nodes.inside["script"][0]
 
 
+def test_pictures_in_tables_are_as_wide_as_they_are() -> None:
+    """Not as wide as long texts, which would push what stands beside them off a phone."""
+    page = page_with("")
+    assert 'class="words">learns nothing' not in page and re.search('<td><svg class="strip"', page)
+    assert not re.search('<td class="words"><svg', page)
+
+
 def test_all_sections_are_there_in_order() -> None:
     for nodes in map(plain, (2, 0)):
         assert nodes.sections == SECTIONS
