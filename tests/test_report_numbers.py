@@ -179,5 +179,9 @@ def test_files_and_words_of_the_page() -> None:
     assert command(facts).startswith("tenfold select 'churn =1+1.csv' --target 'left =1+1'")
     assert "an ensemble" in card(facts) and "0.4100" in card(facts)
     assert "'=SUM(A1)" in written([dict(model="=SUM(A1)", score=0.5)], "log_loss")
+    for low, high, is_log in ((101_300, 101_380, False), (1e9, 1e9 + 40, False), (0.031, 0.046, True), (540, 790, True)):
+        marks = Axis(low, high, 0, 300, log=is_log).ticks()  # narrow, or far from zero: several marks, no two alike
+        assert len(marks) > 2 and len({text for _, text in marks}) == len(marks) and all(low <= one <= high for one, _ in marks)
+    assert Plot("a", (0, 1), (101_300, 101_380), y_title="Pa").left >= LEFT + 12  # room for long numbers beside the title
     page = page_of(record_of(False), held_out_of(0), explained_of(False))
     assert "Nine of ten predictions are off by at most 7.0000" in page

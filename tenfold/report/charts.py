@@ -13,7 +13,7 @@ from tenfold.evaluate.validate.intervals import wilson
 from tenfold.report import numbers
 from tenfold.report.classes import Curve, Reliability, Thresholds
 from tenfold.report.facts import floats, number
-from tenfold.report.svg import Plot, tick_text
+from tenfold.report.svg import Plot, places, tick_text
 from tenfold.report.trust import PROMISED
 from tenfold.selection.honest.unseen import Unseen
 from tenfold.table.show import shown
@@ -28,7 +28,7 @@ def curves_chart(curves: list[Curve], label: str, x_title: str, y_title: str, di
     if diagonal:
         plot.diagonal()
     if floor is not None:
-        plot.level(floor, f"guessing: {100 * floor:.0f}%")
+        plot.level(floor, f"guessing: {100 * floor:.0f}%", first=True)
     for k, curve in enumerate(curves):
         if curve.grid is not None:
             plot.band(curve.grid, curve.low, curve.high)
@@ -130,7 +130,7 @@ def kept_chart(groups: Sequence[tuple[str, int, float]], x_title: str) -> Markup
     low = min(0.7, *(one.low for one in ranges))
     plot = Plot(
         "share of rows whose truth was held at 90%",
-        (0.5, len(groups) + 0.9),  # with room for the label
+        places(len(groups)),
         (low, 1),
         x_title=x_title,
         y_title="held the truth",

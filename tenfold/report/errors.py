@@ -7,7 +7,7 @@ import numpy as np
 from tenfold.report import charts, classes, numbers
 from tenfold.report.blocks import Costs, Figure, Figures, Section, Table, Text
 from tenfold.report.facts import Facts, as_dict, as_list, counted, number
-from tenfold.report.svg import Plot
+from tenfold.report.svg import Plot, places
 from tenfold.score.words import figure
 from tenfold.selection.honest.unseen import Unseen
 from tenfold.table.show import shown
@@ -232,7 +232,7 @@ def along_table(facts: Facts) -> list[Figure]:
     error = np.array([2 * losses[part].std(ddof=1) / np.sqrt(len(part)) for part in parts])
     plot = Plot(
         "mean loss along the table",
-        (0.5, TENTHS + 0.5),
+        places(TENTHS),
         (min(0.0, float((mean - error).min())), float((mean + error).max())),
         x_title="tenths of the rows, in their order",
         y_title=facts.judge.loss_label or "loss",

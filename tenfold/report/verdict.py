@@ -8,7 +8,7 @@ from tenfold.report import trust
 from tenfold.report.blocks import STRIP, Figure, Figures, Section, Table, Text, ranges_table
 from tenfold.report.facts import Facts, as_dict, number
 from tenfold.report.plain_words import sentences
-from tenfold.report.svg import Axis, Plot, strip
+from tenfold.report.svg import Axis, Plot, places, strip
 from tenfold.score.words import figure
 from tenfold.selection.honest.audit import SIGNAL
 from tenfold.selection.honest.growth import UNTRIED
@@ -167,7 +167,7 @@ def _folds(facts: Facts) -> list[Figure]:
     marks = [(float(k), str(k)) for k in range(1, len(scores) + 1, max(1, len(scores) // 10))]
     plot = Plot(
         "score of each fold",
-        (0.5, len(scores) + 0.5),
+        places(len(scores)),
         (min(known), max(known)),
         x_title="fold",
         y_title=facts.metric_name(),
