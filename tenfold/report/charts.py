@@ -17,6 +17,7 @@ from tenfold.report.svg import Plot, places, tick_text
 from tenfold.report.trust import PROMISED
 from tenfold.selection.honest.unseen import Unseen
 from tenfold.table.show import shown
+from tenfold.table.sketch import written
 
 CLASSES = 5  # colours of lines
 SHARES = [(share, f"{100 * share:.0f}%") for share in (0, 0.25, 0.5, 0.75, 1)]
@@ -160,20 +161,28 @@ def effect_chart(effect: dict[str, Any], unit: str, scale: tuple[float, float]) 
                 plot.box(at_x - half, at_x + half, 0.0, float(value), f"c{k} soft")
         return plot.svg()
     grid = np.array(effect["grid"], dtype=np.float64)
-    few = len(grid) <= 8 and bool(np.all(grid == np.round(grid)))
+    few = len(grid) <= 8 and bool(np.all(grid == np.round(grid))) and effect.get("kind") != "date"
     plot = Plot(
         f"effect of {name}",
         (float(grid[0]), float(grid[-1])),
         scale,
         x_title=name,
         y_title=unit,
-        x_ticks=[(one, tick_text(one)) for one in grid.tolist()] if few else None,
+        x_ticks=[(one, tick_text(one)) for one in grid.tolist()] if few else _days(effect, grid),
     )
     plot.level(0.0)
     for k, line in enumerate(values):
         plot.line(grid, line, f"c{k}")
     plot.rug([one for one in floats(effect.get("rug")) if grid[0] <= one <= grid[-1]])
     return plot.svg()
+
+
+def _days(along: dict[str, Any], x: Any) -> list[tuple[float, str]] | None:
+    """The marks of an axis of dates, which are days since 1970-01-01: four of them, apart from one another and from the ends."""
+    if along.get("kind") != "date":
+        return None
+    low, high = float(min(x)), float(max(x))
+    return [(one, written(along, one)) for one in (low + (high - low) * share for share in (0.125, 0.375, 0.625, 0.875))]
 
 
 def race_chart(trace: list[tuple[str, Array, bool]], metric: str, scale: tuple[float, float]) -> Markup | None:
@@ -227,9 +236,11 @@ def time_chart(board: list[dict[str, Any]], metric: str, scale: tuple[float, flo
     return plot.svg()
 
 
-def along_chart(x: list[float], low: list[float], middle: list[float], high: list[float], x_title: str, y_title: str, label: str) -> Markup:
-    """Quantiles along a column."""
-    plot = Plot(label, (min(x), max(x)), (min([*low, 0]), max([*high, 0])), x_title=x_title, y_title=y_title)
+def along_chart(along: dict[str, Any], y_title: str) -> Markup:
+    """Quantiles of residuals along a column."""
+    x, low, middle, high = (along[key] for key in ("x", "low", "middle", "high"))
+    name, ends = shown(along["column"], 40), (min([*low, 0]), max([*high, 0]))
+    plot = Plot(f"residuals along {name}", (min(x), max(x)), ends, x_title=name, y_title=y_title, x_ticks=_days(along, x))
     plot.level(0.0)
     plot.band(x, low, high)
     plot.line(x, middle, "c0")

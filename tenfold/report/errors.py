@@ -160,20 +160,7 @@ def _numbers(facts: Facts, held: Unseen) -> list[object]:
     )
     along = [as_dict(one) for one in as_list(facts.more.get("residuals"))]
     figures = [
-        Figure(
-            shown(one["column"], 40),
-            charts.along_chart(
-                one["x"],
-                one["low"],
-                one["middle"],
-                one["high"],
-                shown(one["column"], 40),
-                "truth − prediction",
-                f"residuals along {shown(one['column'], 40)}",
-            ),
-        )
-        for one in along
-        if len(as_list(one.get("x"))) > 1
+        Figure(shown(one["column"], 40), charts.along_chart(one, "truth − prediction")) for one in along if len(as_list(one.get("x"))) > 1
     ]
     if figures:
         blocks += [

@@ -139,8 +139,8 @@ def _drivers(model: TableModel, frame: pl.DataFrame, y: Array, judge: Score, rng
         for i in ranked
     ]
     top = [int(columns[i]) for i in ranked if mean[i] > 0]
-    shown = _shown_outputs(response, fitted, y)
-    effects = [one for j in top[:EFFECTS] if (one := _effect(response, j, shown, rng)) is not None]
+    shown, dates = _shown_outputs(response, fitted, y), _dates(model)
+    effects = [one | _kind(one, dates) for j in top[:EFFECTS] if (one := _effect(response, j, shown, rng)) is not None]
     return dict(
         importance=importance,
         importance_of=len(response.columns),
@@ -211,6 +211,16 @@ def _shown_outputs(response: Response, model: Any, y: Array) -> list[int]:
     return sorted(np.argsort(-np.array(counts), kind="stable")[:MOST_CLASSES].tolist())
 
 
+def _dates(model: TableModel) -> set[str]:
+    """The columns whose numbers are days since 1970-01-01."""
+    return {column.name for column in model.coder.as_columns() if column.kind == "date"}
+
+
+def _kind(one: Facts, dates: set[str]) -> Facts:
+    """How the numbers along a column are written, where they are not plain ones."""
+    return dict(kind="date") if one["column"] in dates else {}
+
+
 def _effect(response: Response, j: int, outputs: list[int], rng: np.random.Generator) -> Facts | None:
     """How predictions change along a column: accumulated effects of a number, means with each level of a category."""
     column, levels = response.X[:, j], response.categories[j]
@@ -275,12 +285,13 @@ def _failures(held: Unseen, judge: Score, frame: pl.DataFrame, model: TableModel
     categories = list(model.categories_)
     if len(columns) > SCREENED:
         columns = order_of(rows, categories, losses, False)[:SCREENED]
-    names = [str(name) for name in model.feature_names_in_]
-    found = slices_of(rows[:, columns], [names[j] for j in columns], [categories[j] for j in columns], losses)
+    names, dates = [str(name) for name in model.feature_names_in_], _dates(model)
+    found = slices_of(rows[:, columns], [names[j] for j in columns], [categories[j] for j in columns], losses, dates)
     facts: Facts = dict(slices=found | dict(of=judge.loss_label or "loss"))
     if not held.classes:
         off = (held.truth - held.predicted)[some]
-        facts["residuals"] = [_along(name, rows[:, names.index(name)], off) for name in drivers]
+        along = [_along(name, rows[:, names.index(name)], off) for name in drivers]
+        facts["residuals"] = [one | _kind(one, dates) for one in along]
     return facts
 
 
@@ -296,9 +307,12 @@ def _along(name: str, x: Array, off: Array) -> Facts:
 
 def _by_group(name: str, column: pl.Series, held: Unseen, losses: Array, positive: str | None) -> Facts:
     """The groups of a column that was named, whether the model uses it or not: levels, or fifths of a number."""
-    look, values = look_at(column, column.dtype != pl.String, Asked(keep=[name]))
+    look, values = look_at(column, column.dtype != pl.String)
+    if look.kind != "date":  # which nobody leaves out; what counts rows, or names them, has groups all the same
+        look, values = look_at(column, column.dtype != pl.String, Asked(keep=[name]))
     if look.kind in ("number", "date") and values.drop_nulls().n_unique() > MOST_LEVELS:
-        return dict(column=name) | by_column(values.cast(pl.Float64).fill_null(np.nan).to_numpy(), None, held, losses, positive)
+        numbers = values.cast(pl.Float64).fill_null(np.nan).to_numpy()
+        return dict(column=name) | by_column(numbers, None, held, losses, positive, look.kind == "date")
     texts = as_texts(values if values.dtype == pl.String else column)
     levels = np.array(texts.drop_nulls().unique().sort().to_list(), dtype=object)
     places = {level: float(code) for code, level in enumerate(levels)}
