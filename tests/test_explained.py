@@ -103,6 +103,15 @@ def test_dates_are_written_as_days() -> None:
     assert page.count(">2020-") >= 4 and "1.8e+04" not in page and ">18500<" not in page and ">18.5k<" not in page
 
 
+def test_effects_are_of_the_positive_class() -> None:
+    frame = table(400)
+    y = np.where(frame["a"].to_numpy() > 0, "yes", "no")
+    model = fitted(frame, y, tenfold.LogisticRegression())
+    yes, no = ({one["column"]: one for one in explained(model, frame, y, positive=label)["effects"]} for label in ("yes", "no"))
+    assert yes["a"]["outputs"] == ["P(yes)"] and no["a"]["outputs"] == ["P(no)"]
+    np.testing.assert_allclose(no["a"]["effect"], -np.array(yes["a"]["effect"]), atol=1e-12, rtol=0)
+
+
 def test_groups_of_a_named_column() -> None:
     """Means with Student's ranges, calibration of the positive class, what is decided; small groups are counted, numbers cut in fifths."""
     rng, n = np.random.default_rng(8), 900

@@ -8,6 +8,7 @@ most order the target by themselves, then those whose shuffling costs most on a 
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -64,7 +65,7 @@ def explained(
 
     held_out: predictions for rows that had not been seen; the groups where they fail are looked for. rows: the numbers of the rows of
     `frame` that its `row` gives, ascending; 0, 1, ... if not given.
-    metric: the score that importances are falls of; positive: which of two classes it is of. by: a column of the
+    metric: the score that importances are falls of; positive: which of two classes it, and effects, are of. by: a column of the
     table, the model's or not, by whose groups the errors are told.
     The facts are numbers and texts in dicts and lists, for run.json and the report.
     """
@@ -88,7 +89,7 @@ def explained(
         warnings.simplefilter("ignore", TenfoldWarning)  # the board has said them
         if len(y_some) >= LEAST_ROWS:
             try:
-                facts |= _drivers(model, used, y_some, judge, rng)
+                facts |= _drivers(model, used, y_some, judge, rng, positive)
             except TenfoldError as reason:  # three quarters of the rows may lack a class, or be too few for a learner
                 facts["why_not"] = str(reason).splitlines()[0]
     if held_out is not None:
@@ -118,7 +119,9 @@ def gaps_of(raw: Raw, rows: Array, asked: Asked) -> dict[str, int]:
     return {column.name: values.null_count() for column, values in looks}
 
 
-def _drivers(model: TableModel, frame: pl.DataFrame, y: Array, judge: Score, rng: np.random.Generator) -> Facts:
+def _drivers(
+    model: TableModel, frame: pl.DataFrame, y: Array, judge: Score, rng: np.random.Generator, positive: str | None = None
+) -> Facts:
     order = rng.permutation(len(y))
     cut = round((1 - HELD_OUT) * len(y))
     train, test = np.sort(order[:cut]), np.sort(order[cut:])
@@ -140,7 +143,8 @@ def _drivers(model: TableModel, frame: pl.DataFrame, y: Array, judge: Score, rng
     ]
     top = [int(columns[i]) for i in ranked if mean[i] > 0]
     shown, dates = _shown_outputs(response, fitted, y), _dates(model)
-    effects = [one | _kind(one, dates) for j in top[:EFFECTS] if (one := _effect(response, j, shown, rng)) is not None]
+    drawn = _of_positive(response, fitted, positive)
+    effects = [one | _kind(one, dates) for j in top[:EFFECTS] if (one := _effect(drawn, j, shown, rng)) is not None]
     return dict(
         importance=importance,
         importance_of=len(response.columns),
@@ -201,6 +205,13 @@ def _screened(measure: _Measure, response: Response, y: Array, rng: np.random.Ge
         falls = measure.drops(columns, 1, rng, SCREEN_ROWS)[:, 0]
         columns = columns[np.argsort(-falls, kind="stable")[:measured]]
     return np.sort(columns)
+
+
+def _of_positive(response: Response, model: Any, positive: str | None) -> Response:
+    """The response, of two classes the chance of the positive one."""
+    if model.role != "classifier" or len(response.outputs) != 1 or positive != str(model.classes_[0]):
+        return response
+    return replace(response, of=lambda rows: 1 - response.of(rows), outputs=[f"P({positive})"])
 
 
 def _shown_outputs(response: Response, model: Any, y: Array) -> list[int]:
