@@ -15,7 +15,7 @@ from tenfold.report import charts, classes, numbers, trust
 from tenfold.report.facts import Facts
 from tenfold.report.page import page_of
 from tenfold.report.reproduce import card, written
-from tenfold.report.svg import BOTTOM, LEFT, RIGHT, TOP, WIDTH, Axis, Plot, thinned, tick_text, ticks
+from tenfold.report.svg import BOTTOM, LEFT, LETTER, RIGHT, TOP, WIDTH, Axis, Plot, cut, thinned, tick_text, ticks
 from tenfold.report.typed import command
 from tenfold.score.registry import SCORES
 from tenfold.selection.honest.unseen import Unseen
@@ -183,6 +183,9 @@ def test_axes() -> None:
         marks = Axis(low, high, 0, 300, log=is_log).ticks()  # narrow, or far from zero: several marks, no two alike
         assert len(marks) > 2 and len({text for _, text in marks}) == len(marks) and all(low <= one <= high for one, _ in marks)
     assert Plot("a", (0, 1), (101_300, 101_380), y_title="Pa").left >= LEFT + 12  # room for long numbers beside the title
+    assert cut("abc", 30) == "abc" and cut("a" * 99, 12 * LETTER) == "a" * 11 + "…" and cut("日" * 9, 10 * LETTER) == "日" * 4 + "…"
+    close = str(Plot("a", (0, 80), (0, 1), x_ticks=[(0.0, "0"), (1.0, "1"), (40.0, "40"), (80.0, "80")]).svg())
+    assert re.findall('class="tick mid"[^>]*>([^<]*)<', close) == ["0", "40", "80"]  # none upon another
     line = np.column_stack([np.arange(10_000.0), np.sin(np.arange(10_000.0))])
     assert len(thinned(line)) <= 600 and thinned(line)[:, 1].max() == line[:, 1].max()
     plot = Plot("a", (0, 1), (0, 1))

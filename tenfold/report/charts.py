@@ -13,7 +13,7 @@ from tenfold.evaluate.validate.intervals import wilson
 from tenfold.report import numbers
 from tenfold.report.classes import Curve, Reliability, Thresholds
 from tenfold.report.facts import floats, number
-from tenfold.report.svg import Plot, places, tick_text
+from tenfold.report.svg import Plot, cut, places, tick_text
 from tenfold.report.trust import PROMISED
 from tenfold.selection.honest.unseen import Unseen
 from tenfold.table.show import shown
@@ -151,7 +151,7 @@ def effect_chart(effect: dict[str, Any], unit: str, scale: tuple[float, float]) 
     name = shown(effect["column"], 40)
     if effect.get("levels"):
         count = len(effect["levels"])
-        marks = [(k, shown(level, max(4, 46 // count))) for k, level in enumerate(effect["levels"])]
+        marks = [(k, cut(level, 300 / count)) for k, level in enumerate(effect["levels"])]
         plot = Plot(f"effect of {name}", (-0.5, count - 0.5), scale, x_title=name, y_title=unit, x_ticks=marks if count <= 6 else [])
         plot.level(0.0)
         for k, line in enumerate(values):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import unicodedata
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,7 +15,8 @@ from tenfold.table.show import shown
 
 WIDTH, HEIGHT = 400, 250  # of a picture, in pixels on a wide page
 LEFT, RIGHT, TOP, BOTTOM = 52, 14, 14, 40
-TITLE, LETTER = 20, 6.4  # pixels left of the numbers of an axis, and of each of their letters
+TITLE, LETTER = 24, 6.4  # pixels left of the numbers of an axis, and of a letter
+TICK = 14 * LETTER  # of a mark at most
 TICKS = 5
 MOST_MARKS = 2000
 LONGEST_LABEL = 40
@@ -59,6 +61,20 @@ def tick_text(value: float) -> str:
 def places(count: int) -> tuple[float, float]:
     """The range of an axis of 1, ..., `count` that leaves room behind them for the label of a level."""
     return 0.5, 0.5 + 1.15 * count
+
+
+def wide(text: str) -> float:
+    """About how many pixels a text of a picture takes; Chinese, Japanese and Korean letters are twice as wide."""
+    return sum(LETTER * (2 if unicodedata.east_asian_width(c) in "WF" else 1) for c in text)
+
+
+def cut(text: Any, room: float) -> str:
+    """A text that fits into so many pixels."""
+    whole = shown(text, 200)
+    if wide(whole) <= room:
+        return whole
+    ends = [k for k in range(len(whole)) if wide(whole[:k]) <= room - LETTER]
+    return whole[: max(ends[-1:] or [0])] + "…"
 
 
 class Axis:
@@ -127,7 +143,7 @@ class Plot:
         self.label, self.height = label, 340 if square else height
         self.y = Axis(*y, self.height - BOTTOM, TOP, log_y, pad)
         y_ticks = self.y.ticks() if y_ticks is None else y_ticks
-        self.left = max(left, *(TITLE + round(LETTER * min(len(text), 14)) for _, text in y_ticks)) if y_ticks else left
+        self.left = max(left, *(TITLE + round(min(wide(text), TICK)) for _, text in y_ticks)) if y_ticks else left
         self.x = Axis(*x, self.left, WIDTH - RIGHT, log_x, pad)
         self.marks: list[Markup] = []
         self.count = 0
@@ -138,15 +154,21 @@ class Plot:
         for value, name in y_ticks:
             at = self.y.at(value)
             self.marks.append(tag("line", cls="grid", x1=self.left, x2=right, y1=at, y2=at))
-            self.marks.append(tag("text", shown(name, 14), cls="tick end", x=self.left - 6, y=at + 3.5))
-        for value, name in x_ticks:
-            self.marks.append(tag("text", shown(name, 14), cls="tick mid", x=self.x.at(value), y=bottom + 15.0))
+            self.marks.append(tag("text", cut(name, TICK), cls="tick end", x=self.left - 6, y=at + 3.5))
+        free = -math.inf
+        for value, name in sorted(x_ticks):
+            text = cut(name, TICK)
+            at, half = self.x.at(value), wide(text) / 2
+            if at - half >= free:  # one that would lie on another is not written
+                free = at + half + LETTER / 2
+                self.marks.append(tag("text", text, cls="tick mid", x=at, y=bottom + 15.0))
         self.marks.append(tag("line", cls="axis", x1=self.left, x2=right, y1=bottom, y2=bottom))
         if x_title:
-            self.marks.append(tag("text", shown(x_title, 60), cls="title mid", x=(self.left + right) / 2, y=self.height - 6.0))
+            middle = (self.left + right) / 2
+            self.marks.append(tag("text", cut(x_title, 2 * (WIDTH - middle)), cls="title mid", x=middle, y=self.height - 6.0))
         if y_title:
             turned = f"rotate(-90 11 {(TOP + bottom) / 2:.0f})"
-            self.marks.append(tag("text", shown(y_title, 46), cls="title mid", x=11, y=(TOP + bottom) / 2, transform=turned))
+            self.marks.append(tag("text", cut(y_title, TOP + bottom), cls="title mid", x=11, y=(TOP + bottom) / 2, transform=turned))
 
     def _path(self, xs: Any, ys: Any) -> str:
         points = np.column_stack([np.atleast_1d(self.x(xs)), np.atleast_1d(self.y(ys))])
