@@ -23,6 +23,7 @@ from tenfold.report.errors import errors
 from tenfold.report.facts import Facts
 from tenfold.report.folder import drivers_of
 from tenfold.report.page import facts_for, page_of
+from tenfold.report.race import race
 from tenfold.report.read import as_read
 from tenfold.report.typed import command, pasted
 from tenfold.report.uncertainty import uncertainty
@@ -242,6 +243,25 @@ def test_the_command_of_a_fit_has_its_own_options_alone() -> None:
     _, options = parsed(command(Facts(record)))
     assert options["--set"] == ["kernel=poly", "C=2.5", "class_weight={'a b': 1.0}", "tol=None"] and options["--model"] == ["SVC"]
     assert set(options) <= {"--target", "--model", "--set", *(f"--{name}" for name in OF_ONE)}
+
+
+def test_places_are_those_of_the_transcript() -> None:
+    """The guess has none, nor what was dropped, whose score is that of other folds."""
+    record = record_of(True)
+    record["board"].insert(1, dict(record["board"][-1]))
+    record["board"].append(dict(record["board"][2], model="gone", score=0.3, against="dropped", folds=2))
+    section = race(Facts(record))
+    assert section is not None
+    rows = section.blocks[1].rows
+    assert [row[0] for row in rows] == ["1", "", "2", "3", "", ""] and rows[-1][4] == "dropped after 2 folds"
+
+
+def test_the_scale_of_the_board_is_no_narrower_than_its_ranges() -> None:
+    """Where nothing beats the guess, models a little behind it are on the scale, with their ranges."""
+    record = record_of(True)
+    for row, score in zip(record["board"], (0.69, 0.695, 0.70, 0.692), strict=True):
+        row |= dict(score=score, error=0.02)
+    assert "off the scale" not in texts_of(race(Facts(record)))
 
 
 def test_a_run_that_was_stopped_still_says_so() -> None:

@@ -207,12 +207,12 @@ def race_chart(trace: list[tuple[str, Array, bool]], metric: str, scale: tuple[f
     return plot.svg()
 
 
-def time_chart(board: list[dict[str, Any]], metric: str, scale: tuple[float, float]) -> Markup | None:
-    """Scores within a scale against the time of a fit, with the places on the board."""
+def time_chart(board: list[tuple[str, dict[str, Any]]], metric: str, scale: tuple[float, float]) -> Markup | None:
+    """Scores within a scale against the time of a fit, with the places on the board; what has none is left out."""
     points = [
-        (one["seconds"], one["score"], str(place))
-        for place, one in enumerate(board, 1)
-        if (number(one.get("seconds")) or 0) > 0 and one.get("against") != "baseline" and scale[0] <= one["score"] <= scale[1]
+        (one["seconds"], one["score"], place)
+        for place, one in board
+        if place and (number(one.get("seconds")) or 0) > 0 and scale[0] <= one["score"] <= scale[1]
     ]
     if len(points) < 3:
         return None
