@@ -19,6 +19,7 @@ from tenfold.app.commands import run
 from tenfold.app.options import OPTIONS
 from tenfold.core.errors import TenfoldWarning
 from tenfold.report import classes, trust
+from tenfold.report.chosen import chosen, learning
 from tenfold.report.errors import errors
 from tenfold.report.facts import Facts
 from tenfold.report.folder import drivers_of
@@ -27,7 +28,7 @@ from tenfold.report.race import race
 from tenfold.report.read import as_read
 from tenfold.report.typed import command, pasted
 from tenfold.report.uncertainty import uncertainty
-from tenfold.report.verdict import trusted
+from tenfold.report.verdict import trusted, verdict
 from tenfold.report.warned import warned
 from tenfold.selection.honest.audit import SIGNAL
 from tenfold.selection.honest.estimate import reach_of, reaches_of
@@ -262,6 +263,18 @@ def test_the_scale_of_the_board_is_no_narrower_than_its_ranges() -> None:
     for row, score in zip(record["board"], (0.69, 0.695, 0.70, 0.692), strict=True):
         row |= dict(score=score, error=0.02)
     assert "off the scale" not in texts_of(race(Facts(record)))
+
+
+def test_without_a_signal_nothing_flatters() -> None:
+    """The verdict tells what the whole search is worth, as the transcript does; nothing is said of a simpler model, or of more rows."""
+    record, more = record_of(True) | dict(signal=False, chosen="class frequencies"), explained_of(True)
+    record["search"]["estimates"]["log_loss"]["value"] = 0.7123
+    facts = Facts(record, Unseen.of(held_out_of(2)), more)
+    text = "".join(texts_of(make(facts)) for make in (verdict, trusted, chosen, learning))
+    assert "the best model has log loss 0.7123, the guess 0.6900" in text and "Simpler" not in text
+    assert "Score against rows" not in text and "Would chance do this?" not in text
+    hurried = record_of(True) | dict(interrupted=True)
+    assert "saved beside it" in texts_of(chosen(Facts(record_of(True)))) and "saved beside it" not in texts_of(chosen(Facts(hurried)))
 
 
 def test_a_run_that_was_stopped_still_says_so() -> None:

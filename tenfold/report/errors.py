@@ -16,6 +16,7 @@ WORST = 20
 TENTHS, LEAST_TENTH = 10, 10
 START_COST = 1.0
 LEAST_ROWS = 10
+ROUNDING = 1e-12
 ALONG = "Residuals along the columns that matter most; the band holds 80% of the rows, and the line should stay near zero."
 ROWS = "Rows are counted from 1, the first below the header: tenfold explain DIR FILE --row N says why one gets its prediction."
 
@@ -135,9 +136,12 @@ def _numbers(facts: Facts, held: Unseen) -> list[object]:
     half, most = (figure(float(one)) for one in np.quantile(size, [0.5, 0.9]))
     lean = float(off.mean())
     blocks: list[object] = [
+    on_average = f"on average the truth is {figure(abs(lean))} {'above' if lean > 0 else 'below'} the prediction"
+    if abs(lean) <= ROUNDING * np.abs(held.truth).max():
+        on_average = "on average they are neither too high nor too low"
         Text(
             f"All of this is on {len(held):,} rows that the model had not seen. Half of the predictions are off by at most {half}, nine "
-            f"of ten by at most {most}; on average the truth is {figure(abs(lean))} {'above' if lean > 0 else 'below'} the prediction.",
+            f"of ten by at most {most}; {on_average}.",
         ),
     ]
     blocks.append(

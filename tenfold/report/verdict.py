@@ -79,7 +79,7 @@ def trusted(facts: Facts) -> Section | None:
     if (worth := number(again.get("value"))) is not None and (some := number(again.get("rows"))) is not None:
         said = f"{int(some):,} rows have copies: what it is worth if as many new rows repeat known ones"
         rows.append(("with copies", worth, number(again.get("low")), number(again.get("high")), said))
-    search = as_dict(as_dict(as_dict(facts.record.get("search")).get("estimates")).get(facts.metric))
+    search = facts.search
     if facts.is_guess and number(search.get("value")) is not None:
         rows.append(
             (
@@ -183,7 +183,7 @@ def _folds(facts: Facts) -> list[Figure]:
 
 
 def _null(facts: Facts) -> list[Figure]:
-    if facts.held is None or facts.judge is None:
+    if facts.held is None or facts.judge is None or facts.is_guess:  # the guess is by chance
         return []
     null = trust.shuffled_scores(facts.held, facts.judge, weights=facts.weights)
     if len(null) < 20:
