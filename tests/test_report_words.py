@@ -25,7 +25,7 @@ from tenfold.report.facts import Facts
 from tenfold.report.folder import drivers_of
 from tenfold.report.page import facts_for, page_of
 from tenfold.report.race import race
-from tenfold.report.read import as_read
+from tenfold.report.read import as_read, target
 from tenfold.report.typed import command, pasted
 from tenfold.report.uncertainty import uncertainty
 from tenfold.report.verdict import trusted, verdict
@@ -275,6 +275,21 @@ def test_without_a_signal_nothing_flatters() -> None:
     assert "Score against rows" not in text and "Would chance do this?" not in text
     hurried = record_of(True) | dict(interrupted=True)
     assert "saved beside it" in texts_of(chosen(Facts(record_of(True)))) and "saved beside it" not in texts_of(chosen(Facts(hurried)))
+
+
+def test_classes_that_are_many() -> None:
+    """Sets of the most frequent classes are told, not of the first by name; of several classes none is chosen by a threshold."""
+    rng = np.random.default_rng(0)
+    labels = [f"c{k:02}" for k in range(20)]
+    codes = np.repeat(np.arange(20), [*[10] * 8, *[60] * 12])
+    shares = rng.dirichlet(np.ones(20), len(codes)) + 3 * np.eye(20)[codes]
+    held = Unseen(np.arange(len(codes)), rng.integers(0, 5, len(codes)), codes, labels, shares / shares.sum(axis=1, keepdims=True))
+    table = next(one for one in uncertainty(Facts(record_of(True), held)).blocks if getattr(one, "heads", [""])[0] == "class")  # type: ignore[union-attr]
+    assert [row[0] for row in table.rows] == labels[8:] and table.caption == "8 smaller classes not shown"
+    assert "Nothing was resampled." in texts_of(target(Facts(record_of(True), held)))
+    few = Unseen.of(held_out_of(2))
+    few = replace(few, truth=np.where(np.arange(len(few)) < 20, 1, 0))
+    assert "chosen under Errors." in texts_of(target(Facts(record_of(True), few)))
 
 
 def test_a_run_that_was_stopped_still_says_so() -> None:

@@ -40,6 +40,7 @@ def _classes(facts: Facts, held: Unseen) -> list[object]:
             heads,
             rows,
             right=tuple(range(1, len(heads))),
+            tight=(0,),
             caption="True classes in rows, what was said in columns; the share is of the true class.",
             narrow=True,
         ),

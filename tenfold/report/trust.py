@@ -100,7 +100,9 @@ def _of_classes(held: Unseen, w: Array, weighted: bool) -> Coverage | None:
         if found is not None:
             inside[here] = in_sets(held.outputs[here], found)
     kept, size = inside[np.arange(len(held)), held.truth], inside.sum(axis=1)
-    groups = [(name, held.truth == code) for code, name in enumerate(held.classes)][:MOST_GROUPS]
+    counts = np.bincount(held.truth, minlength=len(held.classes))
+    most = sorted(np.argsort(-counts, kind="stable")[:MOST_GROUPS].tolist())
+    groups = [(held.classes[code], held.truth == code) for code in most]
     sizes = [(int(one), float(np.average(size == one, weights=w))) for one in np.unique(size)]
     return Coverage(float(np.average(kept, weights=w)), [*_shares(kept, groups, w)], sizes=sizes, least=least)
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from tenfold.report import charts, trust
 from tenfold.report.blocks import STRIP, Figure, Figures, Section, Table, Text
-from tenfold.report.facts import Facts, as_list, floats
+from tenfold.report.facts import Facts, as_list, counted, floats
 from tenfold.report.svg import Axis, strip
 from tenfold.score.words import figure, percent
 from tenfold.selection.honest.unseen import Unseen
@@ -90,7 +90,9 @@ def _sets(held: Unseen, found: trust.Coverage) -> list[object]:
         least = dict(zip(held.classes, found.least.tolist(), strict=True))
         rows = [[shown(name, 60), f"{count:,}", percent(share), percent(least[name])] for name, count, share in found.groups]
         heads = ["class", "rows", "held by 90% sets", "in a set from a chance of"]
-        blocks.append(Table(heads, rows, right=(1, 2, 3), narrow=True))
+        rest = len(held.classes) - len(rows)
+        left = f"{counted(rest, 'smaller class', 'smaller classes')} not shown" if rest else ""
+        blocks.append(Table(heads, rows, right=(1, 2, 3), narrow=True, caption=left))
     if found.sizes:
         axis = Axis(0.0, 1.0, 4, STRIP - 6)
         rows = [
