@@ -292,6 +292,15 @@ def test_classes_that_are_many() -> None:
     assert "chosen under Errors." in texts_of(target(Facts(record_of(True), few)))
 
 
+def test_large_numbers_are_written_out() -> None:
+    held = Unseen.of(held_out_of(0).with_columns(truth=pl.col("truth") + 100_000, prediction=pl.col("prediction") + 100_000))
+    facts = Facts(record_of(False) | dict(reaches=None), held)
+    text = texts_of(uncertainty(facts)) + texts_of(target(facts))
+    assert "e+05" not in text and "100k" not in text and "predicted 99,99" in text and "half of the rows below 100,00" in text
+    flat = replace(held, outputs=np.full((len(held), 1), held.truth.mean()))
+    assert "neither too high nor too low" in texts_of(errors(Facts(record_of(False), flat)))
+
+
 def test_a_run_that_was_stopped_still_says_so() -> None:
     page = page_of(dict(record_of(True), signal=None, interrupted=True, estimate={}, cut_by_time=False))
     assert "was stopped" in page and "tenfold reproduce" in page

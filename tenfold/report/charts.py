@@ -15,6 +15,7 @@ from tenfold.report.classes import Curve, Reliability, Thresholds
 from tenfold.report.facts import floats, number
 from tenfold.report.svg import Plot, cut, places, tick_text
 from tenfold.report.trust import PROMISED
+from tenfold.score.words import figure
 from tenfold.selection.honest.unseen import Unseen
 from tenfold.table.show import shown
 from tenfold.table.sketch import written
@@ -265,4 +266,4 @@ def matrix_rows(names: list[str], better: Array, same: Array) -> tuple[list[str]
 
 def level_of(value: float) -> str:
     """A number beside a picture."""
-    return tick_text(float(f"{value:.4g}"))
+    return tick_text(float(f"{value:.4g}")) if abs(value) < 1e4 else figure(value)

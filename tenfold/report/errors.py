@@ -136,10 +136,10 @@ def _numbers(facts: Facts, held: Unseen) -> list[object]:
     size = np.abs(off)
     half, most = (figure(float(one)) for one in np.quantile(size, [0.5, 0.9]))
     lean = float(off.mean())
-    blocks: list[object] = [
     on_average = f"on average the truth is {figure(abs(lean))} {'above' if lean > 0 else 'below'} the prediction"
     if abs(lean) <= ROUNDING * np.abs(held.truth).max():
         on_average = "on average they are neither too high nor too low"
+    blocks: list[object] = [
         Text(
             f"All of this is on {len(held):,} rows that the model had not seen. Half of the predictions are off by at most {half}, nine "
             f"of ten by at most {most}; {on_average}.",

@@ -15,6 +15,7 @@ from tenfold.report.facts import as_list, number
 from tenfold.score.record import Score
 from tenfold.selection.honest.estimate import COVERAGE, enough_by_class, in_sets, least_of, reach_of
 from tenfold.selection.honest.unseen import Unseen
+from tenfold.table.sketch import written
 
 SHUFFLES, SHUFFLED_ROWS = 200, 4_000_000  # of the truth, and rows of all of them together
 PROMISED = COVERAGE
@@ -84,7 +85,8 @@ def _of_numbers(held: Unseen, ends: Sequence[float], w: Array, weighted: bool) -
 
 
 def _span(predicted: Array) -> str:
-    return f"predicted {predicted.min():.4g} to {predicted.max():.4g}"
+    low, high = (written(dict(kind="number"), float(one)) for one in (predicted.min(), predicted.max()))
+    return f"predicted {low} to {high}"
 
 
 def _of_classes(held: Unseen, w: Array, weighted: bool) -> Coverage | None:
