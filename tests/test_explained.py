@@ -11,6 +11,7 @@ from sklearn.metrics import roc_auc_score
 import tenfold
 from tenfold.core.data import Array
 from tenfold.prepare.coder import TableCoder
+from tenfold.report.page import page_of
 from tenfold.score.registry import SCORES
 from tenfold.selection.explain.alone import order_of, single_strengths
 from tenfold.selection.explain.drivers import explained
@@ -80,6 +81,35 @@ def test_groups_where_it_fails_are_found_and_no_others() -> None:
     assert some["column"] == "a" and np.abs(some["middle"]).max() < 0.6
     later = held.with_columns(row=held["row"] * 2)  # of a table from which every second row was left out
     assert explained(model, frame, y, later, rows=np.arange(2000) * 2)["slices"] == facts["slices"]
+
+
+def test_dates_are_written_as_days() -> None:
+    rng, n = np.random.default_rng(9), 600
+    day = pl.date_range(pl.date(2020, 1, 1), pl.date(2020, 1, 1) + pl.duration(days=n - 1), eager=True)
+    frame = pl.DataFrame(dict(day=day.cast(pl.String), a=rng.normal(size=n)))
+    read, late = frame.with_columns(day=day.cast(pl.Int32).cast(pl.Float64)), np.arange(n) >= 480
+    y = np.arange(n) / 100 + rng.normal(size=n) * np.where(late, 3.0, 0.3)
+    held = pl.DataFrame(dict(row=np.arange(n), fold=np.arange(n) % 5, truth=y, prediction=np.arange(n) / 100))
+    coder = TableCoder().fit(read, forms=dict(day="%Y-%m-%d"))
+    steps = tenfold.Pipeline([("impute", tenfold.SimpleImputer()), ("model", tenfold.LinearRegression())])
+    model = TableModel.of(coder, steps.fit(coder.transform(read), y), "y")
+    facts = explained(model, frame, y, held, by=frame["day"])
+    worst = facts["slices"]["worse"][0]
+    assert worst["column"] == "day" and worst["group"] == "2021-04-25 to 2021-08-22"
+    assert worst["group"] in {one["group"] for one in facts["fair"]["groups"]}
+    days = {one["column"]: one.get("kind") for one in [*facts["effects"], *facts["residuals"]]}
+    assert days["day"] == "date" and days.get("a") is None
+    page = page_of(dict(settings=dict(task="number", target="y")), held, facts)
+    assert page.count(">2020-") >= 4 and "1.8e+04" not in page and ">18500<" not in page and ">18.5k<" not in page
+
+
+def test_effects_are_of_the_positive_class() -> None:
+    frame = table(400)
+    y = np.where(frame["a"].to_numpy() > 0, "yes", "no")
+    model = fitted(frame, y, tenfold.LogisticRegression())
+    yes, no = ({one["column"]: one for one in explained(model, frame, y, positive=label)["effects"]} for label in ("yes", "no"))
+    assert yes["a"]["outputs"] == ["P(yes)"] and no["a"]["outputs"] == ["P(no)"]
+    np.testing.assert_allclose(no["a"]["effect"], -np.array(yes["a"]["effect"]), atol=1e-12, rtol=0)
 
 
 def test_groups_of_a_named_column() -> None:

@@ -150,6 +150,36 @@ def test_policy_allows_the_pages_own_script_and_style_alone() -> None:
         assert "innerHTML" not in nodes.inside["script"][0] and "eval" not in nodes.inside["script"][0]
 
 
+def test_pictures_in_tables_are_as_wide_as_they_are() -> None:
+    """Not as wide as long texts, which would push what stands beside them off a phone."""
+    page = page_with("")
+    assert 'class="words">learns nothing' not in page and re.search('<td><svg class="strip"', page)
+    assert not re.search('<td class="words"><svg', page)
+
+
+def test_shaded_cells_can_be_read() -> None:
+    """Small texts on every shade, in light and in dark: a contrast of at least 4.5, as WCAG asks for."""
+    css = plain(2).inside["style"][0]
+    faded = float(re.search(r"td\.heat small \{[^}]*opacity: ([.\d]+)", css)[1])  # type: ignore[index]
+    shades = [float(one) for one in re.findall(r"td\.h\d \{ background: rgb\(var\(--rgb\) / calc\(([.\d]+) \* var\(--deep\)\)\)", css)]
+
+    def light(colour: np.ndarray) -> float:
+        x = colour / 255
+        return float(np.where(x <= 0.03928, x / 12.92, ((x + 0.055) / 1.055) ** 2.4) @ [0.2126, 0.7152, 0.0722])
+
+    roots = re.findall(r":root \{([^}]*)\}", css)
+    assert len(shades) == 9 and len(roots) == 3
+    for root in roots:
+        given = dict(re.findall(r"--(\w+): ([^;]*)", root))
+        ink, back = (np.array([int((one * 2 if len(one) == 3 else one)[k : k + 2], 16) for k in (0, 2, 4)], dtype=np.float64)
+                     for one in (given["ink"][1:], given["back"][1:]))  # fmt: skip
+        for shade in shades:
+            a = shade * float(given["deep"])
+            under = a * np.array(given["rgb"].split(), dtype=np.float64) + (1 - a) * back
+            low, high = sorted((light(under), light(faded * ink + (1 - faded) * under)))
+            assert (high + 0.05) / (low + 0.05) >= 4.5
+
+
 def test_all_sections_are_there_in_order() -> None:
     for nodes in map(plain, (2, 0)):
         assert nodes.sections == SECTIONS

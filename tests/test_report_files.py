@@ -81,6 +81,9 @@ def test_groups_that_are_told() -> None:
     numbers = fairness(Facts(record_of(False), None, explained_of(False)))
     assert numbers is not None and [type(one).__name__ for one in (*section.blocks, *numbers.blocks)].count("Table") == 3 + 2
     assert "fairness" not in [one.id for one in sections_of(Facts(record_of(True), None, more | dict(fair=None)))]
+    more["fair"]["groups"] = []  # all of them are small
+    few = fairness(Facts(record_of(True), None, more))
+    assert few is not None and few.id == "fairness" and "2 groups of fewer than 15 rows" in str(few.blocks)
 
 
 def test_commands_write_what_is_asked_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -15,7 +15,7 @@ from tenfold.report import charts, classes, numbers, trust
 from tenfold.report.facts import Facts
 from tenfold.report.page import page_of
 from tenfold.report.reproduce import card, written
-from tenfold.report.svg import BOTTOM, LEFT, RIGHT, TOP, WIDTH, Axis, Plot, thinned, tick_text, ticks
+from tenfold.report.svg import BOTTOM, LEFT, LETTER, RIGHT, TOP, WIDTH, Axis, Plot, cut, thinned, tick_text, ticks
 from tenfold.report.typed import command
 from tenfold.score.registry import SCORES
 from tenfold.selection.honest.unseen import Unseen
@@ -103,6 +103,18 @@ def test_thresholds_count_and_the_cheapest_is_cheapest() -> None:
     np.testing.assert_allclose(drawn(svg, "line c0 cost")[:, 1] * top, found.cost(5.0), rtol=0, atol=0.01 * top)
 
 
+def test_scores_count_rows_by_their_weights() -> None:
+    """As the estimate does that they stand beside."""
+    w = np.random.default_rng(3).uniform(0.1, 3, len(TWO))
+    assert TWO.score(SCORES["log_loss"], weights=w) == pytest.approx(metrics.log_loss(TWO.truth, TWO.outputs, sample_weight=w))
+    here = TWO.fold == 2
+    wanted = metrics.log_loss(TWO.truth[here], TWO.outputs[here], sample_weight=w[here])
+    assert trust.fold_scores(TWO, SCORES["log_loss"], w)[2] == pytest.approx(wanted)
+    frame = held_out_of(2).with_columns(weight=w)
+    said = f"the model {metrics.log_loss(TWO.truth, TWO.outputs, sample_weight=w):.4f}"
+    assert said in page_of(record_of(True), frame) and said not in page_of(record_of(True), held_out_of(2))
+
+
 def test_scores_and_losses_of_held_out_rows() -> None:
     labels = np.arange(len(MANY.classes))
     assert MANY.score(SCORES["log_loss"]) == pytest.approx(metrics.log_loss(MANY.truth, MANY.outputs, labels=labels))
@@ -167,6 +179,13 @@ def test_axes() -> None:
     assert [tick_text(one) for one in (0.25, 1500.0, 25_000.0, 3e6, 1e-7, -2.0)] == ["0.25", "1500", "25k", "3M", "1e-7", "−2"]
     log = Axis(1, 1000, 0, 300, log=True)
     np.testing.assert_allclose(log([1, 10, 100, 1000]), [0, 100, 200, 300], atol=1e-9)
+    for low, high, is_log in ((101_300, 101_380, False), (1e9, 1e9 + 40, False), (0.031, 0.046, True), (540, 790, True)):
+        marks = Axis(low, high, 0, 300, log=is_log).ticks()  # narrow, or far from zero: several marks, no two alike
+        assert len(marks) > 2 and len({text for _, text in marks}) == len(marks) and all(low <= one <= high for one, _ in marks)
+    assert Plot("a", (0, 1), (101_300, 101_380), y_title="Pa").left >= LEFT + 12  # room for long numbers beside the title
+    assert cut("abc", 30) == "abc" and cut("a" * 99, 12 * LETTER) == "a" * 11 + "…" and cut("日" * 9, 10 * LETTER) == "日" * 4 + "…"
+    close = str(Plot("a", (0, 80), (0, 1), x_ticks=[(0.0, "0"), (1.0, "1"), (40.0, "40"), (80.0, "80")]).svg())
+    assert re.findall('class="tick mid"[^>]*>([^<]*)<', close) == ["0", "40", "80"]  # none upon another
     line = np.column_stack([np.arange(10_000.0), np.sin(np.arange(10_000.0))])
     assert len(thinned(line)) <= 600 and thinned(line)[:, 1].max() == line[:, 1].max()
     plot = Plot("a", (0, 1), (0, 1))

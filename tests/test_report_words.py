@@ -19,14 +19,16 @@ from tenfold.app.commands import run
 from tenfold.app.options import OPTIONS
 from tenfold.core.errors import TenfoldWarning
 from tenfold.report import classes, trust
+from tenfold.report.chosen import chosen, learning
 from tenfold.report.errors import errors
 from tenfold.report.facts import Facts
 from tenfold.report.folder import drivers_of
 from tenfold.report.page import facts_for, page_of
-from tenfold.report.read import as_read
+from tenfold.report.race import race
+from tenfold.report.read import as_read, target
 from tenfold.report.typed import command, pasted
 from tenfold.report.uncertainty import uncertainty
-from tenfold.report.verdict import trusted
+from tenfold.report.verdict import trusted, verdict
 from tenfold.report.warned import warned
 from tenfold.selection.honest.audit import SIGNAL
 from tenfold.selection.honest.estimate import reach_of, reaches_of
@@ -242,6 +244,61 @@ def test_the_command_of_a_fit_has_its_own_options_alone() -> None:
     _, options = parsed(command(Facts(record)))
     assert options["--set"] == ["kernel=poly", "C=2.5", "class_weight={'a b': 1.0}", "tol=None"] and options["--model"] == ["SVC"]
     assert set(options) <= {"--target", "--model", "--set", *(f"--{name}" for name in OF_ONE)}
+
+
+def test_places_are_those_of_the_transcript() -> None:
+    """The guess has none, nor what was dropped, whose score is that of other folds."""
+    record = record_of(True)
+    record["board"].insert(1, dict(record["board"][-1]))
+    record["board"].append(dict(record["board"][2], model="gone", score=0.3, against="dropped", folds=2))
+    section = race(Facts(record))
+    assert section is not None
+    rows = section.blocks[1].rows
+    assert [row[0] for row in rows] == ["1", "", "2", "3", "", ""] and rows[-1][4] == "dropped after 2 folds"
+
+
+def test_the_scale_of_the_board_is_no_narrower_than_its_ranges() -> None:
+    """Where nothing beats the guess, models a little behind it are on the scale, with their ranges."""
+    record = record_of(True)
+    for row, score in zip(record["board"], (0.69, 0.695, 0.70, 0.692), strict=True):
+        row |= dict(score=score, error=0.02)
+    assert "off the scale" not in texts_of(race(Facts(record)))
+
+
+def test_without_a_signal_nothing_flatters() -> None:
+    """The verdict tells what the whole search is worth, as the transcript does; nothing is said of a simpler model, or of more rows."""
+    record, more = record_of(True) | dict(signal=False, chosen="class frequencies"), explained_of(True)
+    record["search"]["estimates"]["log_loss"]["value"] = 0.7123
+    facts = Facts(record, Unseen.of(held_out_of(2)), more)
+    text = "".join(texts_of(make(facts)) for make in (verdict, trusted, chosen, learning))
+    assert "the best model has log loss 0.7123, the guess 0.6900" in text and "Simpler" not in text
+    assert "Score against rows" not in text and "Would chance do this?" not in text
+    hurried = record_of(True) | dict(interrupted=True)
+    assert "saved beside it" in texts_of(chosen(Facts(record_of(True)))) and "saved beside it" not in texts_of(chosen(Facts(hurried)))
+
+
+def test_classes_that_are_many() -> None:
+    """Sets of the most frequent classes are told, not of the first by name; of several classes none is chosen by a threshold."""
+    rng = np.random.default_rng(0)
+    labels = [f"c{k:02}" for k in range(20)]
+    codes = np.repeat(np.arange(20), [*[10] * 8, *[60] * 12])
+    shares = rng.dirichlet(np.ones(20), len(codes)) + 3 * np.eye(20)[codes]
+    held = Unseen(np.arange(len(codes)), rng.integers(0, 5, len(codes)), codes, labels, shares / shares.sum(axis=1, keepdims=True))
+    table = next(one for one in uncertainty(Facts(record_of(True), held)).blocks if getattr(one, "heads", [""])[0] == "class")  # type: ignore[union-attr]
+    assert [row[0] for row in table.rows] == labels[8:] and table.caption == "8 smaller classes not shown"
+    assert "Nothing was resampled." in texts_of(target(Facts(record_of(True), held)))
+    few = Unseen.of(held_out_of(2))
+    few = replace(few, truth=np.where(np.arange(len(few)) < 20, 1, 0))
+    assert "chosen under Errors." in texts_of(target(Facts(record_of(True), few)))
+
+
+def test_large_numbers_are_written_out() -> None:
+    held = Unseen.of(held_out_of(0).with_columns(truth=pl.col("truth") + 100_000, prediction=pl.col("prediction") + 100_000))
+    facts = Facts(record_of(False) | dict(reaches=None), held)
+    text = texts_of(uncertainty(facts)) + texts_of(target(facts))
+    assert "e+05" not in text and "100k" not in text and "predicted 99,99" in text and "half of the rows below 100,00" in text
+    flat = replace(held, outputs=np.full((len(held), 1), held.truth.mean()))
+    assert "neither too high nor too low" in texts_of(errors(Facts(record_of(False), flat)))
 
 
 def test_a_run_that_was_stopped_still_says_so() -> None:

@@ -13,10 +13,12 @@ from tenfold.evaluate.validate.intervals import wilson
 from tenfold.report import numbers
 from tenfold.report.classes import Curve, Reliability, Thresholds
 from tenfold.report.facts import floats, number
-from tenfold.report.svg import Plot, tick_text
+from tenfold.report.svg import Plot, cut, places, tick_text
 from tenfold.report.trust import PROMISED
+from tenfold.score.words import figure
 from tenfold.selection.honest.unseen import Unseen
 from tenfold.table.show import shown
+from tenfold.table.sketch import written
 
 CLASSES = 5  # colours of lines
 SHARES = [(share, f"{100 * share:.0f}%") for share in (0, 0.25, 0.5, 0.75, 1)]
@@ -28,7 +30,7 @@ def curves_chart(curves: list[Curve], label: str, x_title: str, y_title: str, di
     if diagonal:
         plot.diagonal()
     if floor is not None:
-        plot.level(floor, f"guessing: {100 * floor:.0f}%")
+        plot.level(floor, f"guessing: {100 * floor:.0f}%", first=True)
     for k, curve in enumerate(curves):
         if curve.grid is not None:
             plot.band(curve.grid, curve.low, curve.high)
@@ -130,7 +132,7 @@ def kept_chart(groups: Sequence[tuple[str, int, float]], x_title: str) -> Markup
     low = min(0.7, *(one.low for one in ranges))
     plot = Plot(
         "share of rows whose truth was held at 90%",
-        (0.5, len(groups) + 0.9),  # with room for the label
+        places(len(groups)),
         (low, 1),
         x_title=x_title,
         y_title="held the truth",
@@ -150,7 +152,7 @@ def effect_chart(effect: dict[str, Any], unit: str, scale: tuple[float, float]) 
     name = shown(effect["column"], 40)
     if effect.get("levels"):
         count = len(effect["levels"])
-        marks = [(k, shown(level, max(4, 46 // count))) for k, level in enumerate(effect["levels"])]
+        marks = [(k, cut(level, 300 / count)) for k, level in enumerate(effect["levels"])]
         plot = Plot(f"effect of {name}", (-0.5, count - 0.5), scale, x_title=name, y_title=unit, x_ticks=marks if count <= 6 else [])
         plot.level(0.0)
         for k, line in enumerate(values):
@@ -160,20 +162,28 @@ def effect_chart(effect: dict[str, Any], unit: str, scale: tuple[float, float]) 
                 plot.box(at_x - half, at_x + half, 0.0, float(value), f"c{k} soft")
         return plot.svg()
     grid = np.array(effect["grid"], dtype=np.float64)
-    few = len(grid) <= 8 and bool(np.all(grid == np.round(grid)))
+    few = len(grid) <= 8 and bool(np.all(grid == np.round(grid))) and effect.get("kind") != "date"
     plot = Plot(
         f"effect of {name}",
         (float(grid[0]), float(grid[-1])),
         scale,
         x_title=name,
         y_title=unit,
-        x_ticks=[(one, tick_text(one)) for one in grid.tolist()] if few else None,
+        x_ticks=[(one, tick_text(one)) for one in grid.tolist()] if few else _days(effect, grid),
     )
     plot.level(0.0)
     for k, line in enumerate(values):
         plot.line(grid, line, f"c{k}")
     plot.rug([one for one in floats(effect.get("rug")) if grid[0] <= one <= grid[-1]])
     return plot.svg()
+
+
+def _days(along: dict[str, Any], x: Any) -> list[tuple[float, str]] | None:
+    """The marks of an axis of dates, which are days since 1970-01-01: four of them, apart from one another and from the ends."""
+    if along.get("kind") != "date":
+        return None
+    low, high = float(min(x)), float(max(x))
+    return [(one, written(along, one)) for one in (low + (high - low) * share for share in (0.125, 0.375, 0.625, 0.875))]
 
 
 def race_chart(trace: list[tuple[str, Array, bool]], metric: str, scale: tuple[float, float]) -> Markup | None:
@@ -198,12 +208,12 @@ def race_chart(trace: list[tuple[str, Array, bool]], metric: str, scale: tuple[f
     return plot.svg()
 
 
-def time_chart(board: list[dict[str, Any]], metric: str, scale: tuple[float, float]) -> Markup | None:
-    """Scores within a scale against the time of a fit, with the places on the board."""
+def time_chart(board: list[tuple[str, dict[str, Any]]], metric: str, scale: tuple[float, float]) -> Markup | None:
+    """Scores within a scale against the time of a fit, with the places on the board; what has none is left out."""
     points = [
-        (one["seconds"], one["score"], str(place))
-        for place, one in enumerate(board, 1)
-        if (number(one.get("seconds")) or 0) > 0 and one.get("against") != "baseline" and scale[0] <= one["score"] <= scale[1]
+        (one["seconds"], one["score"], place)
+        for place, one in board
+        if place and (number(one.get("seconds")) or 0) > 0 and scale[0] <= one["score"] <= scale[1]
     ]
     if len(points) < 3:
         return None
@@ -227,9 +237,11 @@ def time_chart(board: list[dict[str, Any]], metric: str, scale: tuple[float, flo
     return plot.svg()
 
 
-def along_chart(x: list[float], low: list[float], middle: list[float], high: list[float], x_title: str, y_title: str, label: str) -> Markup:
-    """Quantiles along a column."""
-    plot = Plot(label, (min(x), max(x)), (min([*low, 0]), max([*high, 0])), x_title=x_title, y_title=y_title)
+def along_chart(along: dict[str, Any], y_title: str) -> Markup:
+    """Quantiles of residuals along a column."""
+    x, low, middle, high = (along[key] for key in ("x", "low", "middle", "high"))
+    name, ends = shown(along["column"], 40), (min([*low, 0]), max([*high, 0]))
+    plot = Plot(f"residuals along {name}", (min(x), max(x)), ends, x_title=name, y_title=y_title, x_ticks=_days(along, x))
     plot.level(0.0)
     plot.band(x, low, high)
     plot.line(x, middle, "c0")
@@ -254,4 +266,4 @@ def matrix_rows(names: list[str], better: Array, same: Array) -> tuple[list[str]
 
 def level_of(value: float) -> str:
     """A number beside a picture."""
-    return tick_text(float(f"{value:.4g}"))
+    return tick_text(float(f"{value:.4g}")) if abs(value) < 1e4 else figure(value)

@@ -44,12 +44,14 @@ def chosen(facts: Facts) -> Section | None:
     blocks += _inside(heavy, known[0][0] if known else facts.chosen)
     chosen_simple = facts.record.get("prefer") == "simple"
     simple = as_dict(facts.record.get("best" if chosen_simple else "simple"))
-    if simple.get("model") and simple["model"] != facts.record.get("chosen"):
+    if simple.get("model") and simple["model"] != facts.record.get("chosen") and not facts.is_guess:
         one = as_dict(as_dict(simple.get("estimate")).get(facts.metric))
         value, low, high = (number(one.get(key)) for key in ("value", "low", "high"))
         span = f", 95% range {facts.figure(low)} to {facts.figure(high)}" if low is not None and high is not None else ""
         worth = f": {facts.metric_name()} {facts.figure(value)}{span}" if value is not None else ""
-        blocks.append(Text(f"{'The best' if chosen_simple else 'Simpler'}, and saved beside it: {shown(simple['model'], 80)}{worth}."))
+        hurried = facts.record.get("interrupted") or facts.settings.get("time") is not None  # there may have been no time to save it
+        where = "" if hurried else ", and saved beside it"
+        blocks.append(Text(f"{'The best' if chosen_simple else 'Simpler'}{where}: {shown(simple['model'], 80)}{worth}."))
         within = as_dict(facts.more.get("inside_simple"))
         blocks += [] if within.get("learner") == heavy.get("learner") else _inside(within, shown(simple["model"], 80))
     return Section("chosen", "The chosen model", [*blocks, *_tried(facts)])
@@ -146,14 +148,16 @@ def learning(facts: Facts) -> Section | None:
     """The score against the number of rows: of one model fitted to more and more of them, and of the run's own models."""
     one, own = points_of(facts.more.get("sizes")), points_of(facts.record.get("curve"))
     words = more_rows(facts)
-    if words is None:
+    if words is None or facts.is_guess:
         return None
+    several = len(as_list(facts.record.get("members"))) > 1
+    names = ("the heaviest member alone", "the saved model") if several else ("judged on a part of the rows", "judged on all folds")
     series = [points for points in (one, own) if len(points) > 1]
-    keys = [text for text, points in (("the heaviest member alone", one), ("the saved model", own)) if len(points) > 1]
+    keys = [text for text, points in zip(names, (one, own), strict=True) if len(points) > 1]
     caption = "The band is the range at each number of rows, as far as there is room for it."
     if len(series) > 1:
         caption += " The first line is judged on a quarter of the rows, at most 750, the second on all folds."
     elif series[0] is one:
-        caption += " It is the heaviest member alone; all sizes are judged on the same rows."
+        caption += f" It is the {'heaviest member alone' if several else 'saved model'}; all sizes are judged on the same rows."
     picture = Figure("Score against rows", curves.learning_chart(series, facts.metric_name()), caption, keys if len(keys) > 1 else ())
     return Section("learning", "Would more rows help?", [Text(words), Figures([picture])])

@@ -7,7 +7,7 @@ import numpy as np
 from tenfold.report import charts, classes, numbers
 from tenfold.report.blocks import Costs, Figure, Figures, Section, Table, Text
 from tenfold.report.facts import Facts, as_dict, as_list, counted, number
-from tenfold.report.svg import Plot
+from tenfold.report.svg import Plot, places
 from tenfold.score.words import figure
 from tenfold.selection.honest.unseen import Unseen
 from tenfold.table.show import shown
@@ -16,6 +16,7 @@ WORST = 20
 TENTHS, LEAST_TENTH = 10, 10
 START_COST = 1.0
 LEAST_ROWS = 10
+ROUNDING = 1e-12
 ALONG = "Residuals along the columns that matter most; the band holds 80% of the rows, and the line should stay near zero."
 ROWS = "Rows are counted from 1, the first below the header: tenfold explain DIR FILE --row N says why one gets its prediction."
 
@@ -39,6 +40,7 @@ def _classes(facts: Facts, held: Unseen) -> list[object]:
             heads,
             rows,
             right=tuple(range(1, len(heads))),
+            tight=(0,),
             caption="True classes in rows, what was said in columns; the share is of the true class.",
             narrow=True,
         ),
@@ -134,10 +136,13 @@ def _numbers(facts: Facts, held: Unseen) -> list[object]:
     size = np.abs(off)
     half, most = (figure(float(one)) for one in np.quantile(size, [0.5, 0.9]))
     lean = float(off.mean())
+    on_average = f"on average the truth is {figure(abs(lean))} {'above' if lean > 0 else 'below'} the prediction"
+    if abs(lean) <= ROUNDING * np.abs(held.truth).max():
+        on_average = "on average they are neither too high nor too low"
     blocks: list[object] = [
         Text(
             f"All of this is on {len(held):,} rows that the model had not seen. Half of the predictions are off by at most {half}, nine "
-            f"of ten by at most {most}; on average the truth is {figure(abs(lean))} {'above' if lean > 0 else 'below'} the prediction.",
+            f"of ten by at most {most}; {on_average}.",
         ),
     ]
     blocks.append(
@@ -160,20 +165,7 @@ def _numbers(facts: Facts, held: Unseen) -> list[object]:
     )
     along = [as_dict(one) for one in as_list(facts.more.get("residuals"))]
     figures = [
-        Figure(
-            shown(one["column"], 40),
-            charts.along_chart(
-                one["x"],
-                one["low"],
-                one["middle"],
-                one["high"],
-                shown(one["column"], 40),
-                "truth − prediction",
-                f"residuals along {shown(one['column'], 40)}",
-            ),
-        )
-        for one in along
-        if len(as_list(one.get("x"))) > 1
+        Figure(shown(one["column"], 40), charts.along_chart(one, "truth − prediction")) for one in along if len(as_list(one.get("x"))) > 1
     ]
     if figures:
         blocks += [
@@ -232,7 +224,7 @@ def along_table(facts: Facts) -> list[Figure]:
     error = np.array([2 * losses[part].std(ddof=1) / np.sqrt(len(part)) for part in parts])
     plot = Plot(
         "mean loss along the table",
-        (0.5, TENTHS + 0.5),
+        places(TENTHS),
         (min(0.0, float((mean - error).min())), float((mean + error).max())),
         x_title="tenths of the rows, in their order",
         y_title=facts.judge.loss_label or "loss",

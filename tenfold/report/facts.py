@@ -91,6 +91,11 @@ class Facts:
         return self.estimates.get(self.metric, {})
 
     @property
+    def search(self) -> dict[str, Any]:
+        """The estimate of the whole search, whatever was saved."""
+        return as_dict(as_dict(as_dict(self.record.get("search")).get("estimates")).get(self.metric))
+
+    @property
     def board(self) -> list[dict[str, Any]]:
         return [as_dict(row) for row in as_list(self.record.get("board"))]
 

@@ -15,9 +15,10 @@ def fairness(facts: Facts) -> Section | None:
     """The loss of each group, how far what is said of it is from what came true, and of two classes what is decided."""
     found = as_dict(facts.more.get("fair"))
     groups = [as_dict(one) for one in as_list(found.get("groups"))]
-    if not groups:
-        return None
     name, two, loss = shown(found.get("column", ""), 60), found.get("class"), shown(found.get("of", "loss"), 30)
+    if not groups:
+        left = _left(found)
+        return Section("fairness", f"Fairness: by {name}", left) if left else None
     blocks: list[object] = [Text(" ".join([*_used(found, name), *_losses(groups, loss), *_rated(groups)]))]
     mean, ranges = number(found.get("mean")), [_range(one.get("loss")) for one in groups]
     ends = [one for some in (*ranges, (mean,)) for one in some if one is not None]

@@ -34,12 +34,12 @@ def sentences(facts: Facts) -> list[str]:
         worth = f"On these rows {facts.chosen} is {how} than guessing, beyond what chance explains."
         return [worth, "Worth trying: tenfold select, which tries many models, more rows, or other columns."]
     if signal is False:
-        best, base = facts.leader, facts.guess
+        searched, base = number(facts.search.get("value")), number(facts.guess.get("score"))
         lines = [f"No usable signal: no model is distinguishable from {facts.chosen}, so that is what was saved."]
-        if best and base:
+        if searched is not None and base is not None:  # not that of the board, which flatters
             lines.append(
-                f"The best model had {facts.metric_name()} {facts.figure(best.get('score'))}, the guess "
-                f"{facts.figure(base.get('score'))}; chance alone does as much.",
+                f"On rows that had no part in the choice the best model has {facts.metric_name()} {facts.figure(searched)}, the guess "
+                f"{facts.figure(base)}: chance alone does as much.",
             )
         return [*lines, f"Worth trying: more rows than {facts.rows:,}, other columns, or a look at whether {target} is the right target."]
     if signal is None:

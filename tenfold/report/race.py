@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from itertools import accumulate
+from typing import Any
+
 import numpy as np
 
 from tenfold.report import charts, trust
@@ -11,6 +14,7 @@ from tenfold.report.svg import Axis, strip
 from tenfold.table.show import shown
 
 MOST_PLACES = 50
+DROPPED = "dropped"
 MOST_COMPARED = 8
 BEYOND = 0.25  # of the gap between the best and the guess that is drawn beyond both
 EQUAL = 0.01  # of the gap between the guess and the best: less is no difference in practice
@@ -22,13 +26,11 @@ def race(facts: Facts) -> Section | None:
     if not board or facts.is_fit:
         return None
     reach = [(number(row["score"]) or 0.0, 2 * (number(row.get("error")) or 0.0)) for row in board]
-    low, high = scale_of(facts, [value for value, _ in reach])
+    low, high = scale_of(facts, reach)
     near = [(v, r) for v, r in reach if low <= v <= high]
     axis = Axis(max(low, min(v - r for v, r in near)), min(high, max(v + r for v, r in near)), 6, STRIP - 6)
-    rows = []
-    for place, (row, (value, error)) in enumerate(zip(board, reach, strict=True), 1):
-        if place > MOST_PLACES:
-            break
+    rows, places = [], places_of(board)
+    for place, row, (value, error) in list(zip(places, board, reach, strict=True))[:MOST_PLACES]:
         against = shown(row.get("against", ""), 20)
         picture = strip(
             axis,
@@ -39,7 +41,9 @@ def race(facts: Facts) -> Section | None:
             label=facts.figure(value),
         ) if low <= value <= high else "off the scale"
         fit = number(row.get("seconds"))
-        rows.append([str(place), shown(row.get("model", ""), 60), facts.figure(value), picture, against, _seconds(fit)])
+        after = int(number(row.get("folds")) or 0) if against == DROPPED else 0
+        said = f"{against} after {counted(after, 'fold')}" if after else against
+        rows.append([place, shown(row.get("model", ""), 60), facts.figure(value), picture, said, _seconds(fit)])
     better = "greater is better" if facts.greater else "less is better"
     heads = ["", "model", facts.metric_name(), f"{better}", "against the best", "a fit"]
     failed = [row for row in facts.board if number(row.get("score")) is None]
@@ -48,7 +52,7 @@ def race(facts: Facts) -> Section | None:
             "For ranking only: the first place was chosen by these very scores, and flatters itself. The ranges are two standard errors, "
             "corrected for overlapping training sets.",
         ),
-        Table(heads, rows, right=(0, 2, 5)),
+        Table(heads, rows, right=(0, 2, 5), tight=(4,)),
     ]
     if failed:
         blocks.append(Text(f"Could not be fitted: {listed([row.get('model') for row in failed], 8)}.", faint=True))
@@ -59,7 +63,7 @@ def race(facts: Facts) -> Section | None:
         gone = sum(dropped for _, _, dropped in trace)
         words = f" Grey: {counted(gone, 'family', 'families')} dropped on the way, at the dot." if gone else ""
         figures.append(Figure("The race", running, f"Mean score after each fold, one line for each family.{words}"))
-    time = charts.time_chart(board, facts.metric_name(), (low, high))
+    time = charts.time_chart(list(zip(places, board, strict=True)), facts.metric_name(), (low, high))
     if time is not None:
         figures.append(
             Figure("Score and time", time, f"What a fit takes against how good it is; {better}. Numbers are places on the board."),
@@ -69,13 +73,21 @@ def race(facts: Facts) -> Section | None:
     return Section("race", "The race", blocks)
 
 
-def scale_of(facts: Facts, scores: list[float]) -> tuple[float, float]:
-    """From the best score to somewhat beyond the guess: one model that fails badly must not press all others into a corner."""
-    best = max(scores) if facts.greater else min(scores)
+def places_of(board: list[dict[str, Any]]) -> list[str]:
+    """The place of each row; the guess has none, nor what was dropped: its score is that of other folds."""
+    running = [int(row.get("rank") != 0 and row.get("against") not in ("baseline", DROPPED)) for row in board]
+    return [str(place) if runs else "" for runs, place in zip(running, accumulate(running), strict=True)]
+
+
+def scale_of(facts: Facts, reach: list[tuple[float, float]]) -> tuple[float, float]:
+    """From the best score to somewhat beyond the guess, as far as ranges reach at least: one model that fails badly must not press all
+    others into a corner."""
+    sign, scores = -1 if facts.greater else 1, [value for value, _ in reach]
+    best, room = min(reach, key=lambda one: sign * one[0])
     base = facts.guessed(facts.metric)
-    worst = min(scores) if facts.greater else max(scores)
-    end = worst if base is None or base == best else base + BEYOND * (base - best)
-    low, high = sorted((best - BEYOND * (end - best), end))
+    worst = sign * max(sign * one for one in scores)
+    end = worst if base is None or base == best else base + sign * max(BEYOND * abs(base - best), room)
+    low, high = sorted((best - sign * max(BEYOND * abs(end - best), room), end))
     return (low, high) if high > low else (min(scores) - 1, max(scores) + 1)
 
 
@@ -101,4 +113,4 @@ def different(facts: Facts) -> Section | None:
         "How likely the model of a row is better than that of a column on tables like this one, "
         "and below it how likely the two are equal in practice."
     )
-    return Section("different", "Are they really different?", [Text(text), Table(heads, rows)])
+    return Section("different", "Are they really different?", [Text(text), Table(heads, rows, right=tuple(range(1, len(heads))))])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import unicodedata
 from collections.abc import Sequence
 from typing import Any
 
@@ -14,6 +15,8 @@ from tenfold.table.show import shown
 
 WIDTH, HEIGHT = 400, 250  # of a picture, in pixels on a wide page
 LEFT, RIGHT, TOP, BOTTOM = 52, 14, 14, 40
+TITLE, LETTER = 24, 6.4  # pixels left of the numbers of an axis, and of a letter
+TICK = 14 * LETTER  # of a mark at most
 TICKS = 5
 MOST_MARKS = 2000
 LONGEST_LABEL = 40
@@ -35,13 +38,12 @@ def ticks(low: float, high: float, wanted: int = TICKS) -> list[float]:
 
 
 def decades(low: float, high: float) -> list[float]:
-    """Powers of ten within a range of logarithms; all of 1, 2, 5 where there are few."""
+    """Powers of ten within a range of logarithms; all of 1, 2, 5 where there are few, and round numbers where there are few of these."""
     first, last = math.ceil(low - 1e-9), math.floor(high + 1e-9)
     if last - first >= 1:
         return [float(k) for k in range(first, last + 1, max(1, (last - first) // TICKS + 1))]
-    return [
-        k + math.log10(m) for k in range(math.floor(low), math.ceil(high) + 1) for m in (1, 2, 5) if low <= k + math.log10(m) <= high
-    ]
+    found = [k + math.log10(m) for k in range(math.floor(low), math.ceil(high) + 1) for m in (1, 2, 5) if low <= k + math.log10(m) <= high]
+    return found if len(found) > 2 else [math.log10(one) for one in ticks(10.0**low, 10.0**high) if one > 0]
 
 
 def tick_text(value: float) -> str:
@@ -54,6 +56,25 @@ def tick_text(value: float) -> str:
             unit = 1e3 if end == "k" else limit
             return f"{value / unit:.4g}{end}"
     return f"{value:.6g}".replace("-", "−")
+
+
+def places(count: int) -> tuple[float, float]:
+    """The range of an axis of 1, ..., `count` that leaves room behind them for the label of a level."""
+    return 0.5, 0.5 + 1.15 * count
+
+
+def wide(text: str) -> float:
+    """About how many pixels a text of a picture takes; Chinese, Japanese and Korean letters are twice as wide."""
+    return sum(LETTER * (2 if unicodedata.east_asian_width(c) in "WF" else 1) for c in text)
+
+
+def cut(text: Any, room: float) -> str:
+    """A text that fits into so many pixels."""
+    whole = shown(text, 200)
+    if wide(whole) <= room:
+        return whole
+    ends = [k for k in range(len(whole)) if wide(whole[:k]) <= room - LETTER]
+    return whole[: max(ends[-1:] or [0])] + "…"
 
 
 class Axis:
@@ -83,7 +104,9 @@ class Axis:
     def ticks(self) -> list[tuple[float, str]]:
         if self.log:
             return [(10.0**one, tick_text(10.0**one)) for one in decades(self.low, self.high)]
-        return [(one, tick_text(one)) for one in ticks(self.low, self.high)]
+        found = ticks(self.low, self.high)
+        texts = [tick_text(one) for one in found]
+        return list(zip(found, texts if len(set(texts)) == len(texts) else [f"{one:,.12g}" for one in found], strict=True))
 
 
 def tag(_name: str, _inside: Any = None, **attributes: Any) -> Markup:
@@ -117,27 +140,35 @@ class Plot:
         height: int = HEIGHT,
         left: int = LEFT,
     ) -> None:
-        self.label, self.height, self.left = label, 340 if square else height, left
-        self.x = Axis(*x, left, WIDTH - RIGHT, log_x, pad)
+        self.label, self.height = label, 340 if square else height
         self.y = Axis(*y, self.height - BOTTOM, TOP, log_y, pad)
+        y_ticks = self.y.ticks() if y_ticks is None else y_ticks
+        self.left = max(left, *(TITLE + round(min(wide(text), TICK)) for _, text in y_ticks)) if y_ticks else left
+        self.x = Axis(*x, self.left, WIDTH - RIGHT, log_x, pad)
         self.marks: list[Markup] = []
         self.count = 0
-        self._axes(x_title, y_title, self.x.ticks() if x_ticks is None else x_ticks, self.y.ticks() if y_ticks is None else y_ticks)
+        self._axes(x_title, y_title, self.x.ticks() if x_ticks is None else x_ticks, y_ticks)
 
     def _axes(self, x_title: str, y_title: str, x_ticks: Sequence[tuple[float, str]], y_ticks: Sequence[tuple[float, str]]) -> None:
         bottom, right = self.height - BOTTOM, WIDTH - RIGHT
         for value, name in y_ticks:
             at = self.y.at(value)
             self.marks.append(tag("line", cls="grid", x1=self.left, x2=right, y1=at, y2=at))
-            self.marks.append(tag("text", shown(name, 14), cls="tick end", x=self.left - 6, y=at + 3.5))
-        for value, name in x_ticks:
-            self.marks.append(tag("text", shown(name, 14), cls="tick mid", x=self.x.at(value), y=bottom + 15.0))
+            self.marks.append(tag("text", cut(name, TICK), cls="tick end", x=self.left - 6, y=at + 3.5))
+        free = -math.inf
+        for value, name in sorted(x_ticks):
+            text = cut(name, TICK)
+            at, half = self.x.at(value), wide(text) / 2
+            if at - half >= free:  # one that would lie on another is not written
+                free = at + half + LETTER / 2
+                self.marks.append(tag("text", text, cls="tick mid", x=at, y=bottom + 15.0))
         self.marks.append(tag("line", cls="axis", x1=self.left, x2=right, y1=bottom, y2=bottom))
         if x_title:
-            self.marks.append(tag("text", shown(x_title, 60), cls="title mid", x=(self.left + right) / 2, y=self.height - 6.0))
+            middle = (self.left + right) / 2
+            self.marks.append(tag("text", cut(x_title, 2 * (WIDTH - middle)), cls="title mid", x=middle, y=self.height - 6.0))
         if y_title:
             turned = f"rotate(-90 11 {(TOP + bottom) / 2:.0f})"
-            self.marks.append(tag("text", shown(y_title, 46), cls="title mid", x=11, y=(TOP + bottom) / 2, transform=turned))
+            self.marks.append(tag("text", cut(y_title, TOP + bottom), cls="title mid", x=11, y=(TOP + bottom) / 2, transform=turned))
 
     def _path(self, xs: Any, ys: Any) -> str:
         points = np.column_stack([np.atleast_1d(self.x(xs)), np.atleast_1d(self.y(ys))])
@@ -203,14 +234,16 @@ class Plot:
                 ),
             )
 
-    def level(self, y: float, label: str = "", cls: str = "") -> None:
-        """A rule from left to right."""
+    def level(self, y: float, label: str = "", cls: str = "", first: bool = False) -> None:
+        """A rule from left to right, with a label at its end; first: at its beginning, on the side where there is more room."""
         if not math.isfinite(y):
             return
         at = self.y.at(y)
         self._mark(tag("line", cls=f"rule {cls}".strip(), x1=self.left, x2=WIDTH - RIGHT, y1=at, y2=at))
         if label:
-            self.marks.append(tag("text", shown(label, LONGEST_LABEL), cls="note end", x=WIDTH - RIGHT, y=at - 4.0))
+            below = first and at < (TOP + self.height - BOTTOM) / 2
+            place = dict(cls="note", x=self.left + 4) if first else dict(cls="note end", x=WIDTH - RIGHT)
+            self.marks.append(tag("text", shown(label, LONGEST_LABEL), y=at + (12.0 if below else -4.0), **place))
 
     def diagonal(self) -> None:
         low, high = max(self.x.ends[0], self.y.ends[0]), min(self.x.ends[1], self.y.ends[1])
@@ -273,11 +306,11 @@ def strip(
     """A cell of a table: a dot with its range, or a bar from `zero`; `rule` marks a value to compare with."""
     width, middle = round(axis.end + 6), 9.0
     marks = []
-    if rule is not None:
-        marks.append(tag("line", cls="rule", x1=axis.at(rule), x2=axis.at(rule), y1=0, y2=18))
     if zero is not None and value is not None:
         a, b = sorted((axis.at(zero), axis.at(value)))
         marks.append(tag("rect", cls=f"bar {cls}".strip(), x=a, y=5, width=max(b - a, 1.0), height=8))
+    if rule is not None:
+        marks.append(tag("line", cls="rule", x1=axis.at(rule), x2=axis.at(rule), y1=0, y2=18))
     if low is not None and high is not None:
         ends = np.clip([axis.at(low), axis.at(high)], 1, width - 1).tolist()
         marks.append(tag("line", cls=f"whisker {cls}".strip(), x1=ends[0], x2=ends[1], y1=middle, y2=middle))

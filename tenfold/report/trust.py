@@ -15,6 +15,7 @@ from tenfold.report.facts import as_list, number
 from tenfold.score.record import Score
 from tenfold.selection.honest.estimate import COVERAGE, enough_by_class, in_sets, least_of, reach_of
 from tenfold.selection.honest.unseen import Unseen
+from tenfold.table.sketch import written
 
 SHUFFLES, SHUFFLED_ROWS = 200, 4_000_000  # of the truth, and rows of all of them together
 PROMISED = COVERAGE
@@ -22,23 +23,23 @@ PARTS, LEAST_PART = 4, 40  # groups whose coverage is told, and the rows of each
 MOST_GROUPS = 12
 
 
-def fold_scores(held: Unseen, judge: Score) -> list[float]:
+def fold_scores(held: Unseen, judge: Score, weights: Array | None = None) -> list[float]:
     """The score of each fold; a fold that has none is left out."""
     found = []
     for k in np.unique(held.fold):
         try:
-            found.append(held.score(judge, held.fold == k))
+            found.append(held.score(judge, held.fold == k, weights=weights))
         except TenfoldError:  # a fold without one of the classes
             continue
     return [one for one in found if np.isfinite(one)]
 
 
-def shuffled_scores(held: Unseen, judge: Score, seed: int = 0) -> list[float]:
+def shuffled_scores(held: Unseen, judge: Score, seed: int = 0, weights: Array | None = None) -> list[float]:
     """What the same predictions score where the truth is dealt out anew: nothing but chance."""
     rng = np.random.default_rng(seed)
     times = int(min(SHUFFLES, SHUFFLED_ROWS // max(len(held), 1)))
     try:
-        found = [held.score(judge, truth=rng.permutation(held.truth)) for _ in range(times)]
+        found = [held.score(judge, truth=rng.permutation(held.truth), weights=weights) for _ in range(times)]
     except TenfoldError:
         return []
     return [one for one in found if np.isfinite(one)]
@@ -84,7 +85,8 @@ def _of_numbers(held: Unseen, ends: Sequence[float], w: Array, weighted: bool) -
 
 
 def _span(predicted: Array) -> str:
-    return f"predicted {predicted.min():.4g} to {predicted.max():.4g}"
+    low, high = (written(dict(kind="number"), float(one)) for one in (predicted.min(), predicted.max()))
+    return f"predicted {low} to {high}"
 
 
 def _of_classes(held: Unseen, w: Array, weighted: bool) -> Coverage | None:
@@ -100,7 +102,9 @@ def _of_classes(held: Unseen, w: Array, weighted: bool) -> Coverage | None:
         if found is not None:
             inside[here] = in_sets(held.outputs[here], found)
     kept, size = inside[np.arange(len(held)), held.truth], inside.sum(axis=1)
-    groups = [(name, held.truth == code) for code, name in enumerate(held.classes)][:MOST_GROUPS]
+    counts = np.bincount(held.truth, minlength=len(held.classes))
+    most = sorted(np.argsort(-counts, kind="stable")[:MOST_GROUPS].tolist())
+    groups = [(held.classes[code], held.truth == code) for code in most]
     sizes = [(int(one), float(np.average(size == one, weights=w))) for one in np.unique(size)]
     return Coverage(float(np.average(kept, weights=w)), [*_shares(kept, groups, w)], sizes=sizes, least=least)
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from tenfold.report import charts, trust
 from tenfold.report.blocks import STRIP, Figure, Figures, Section, Table, Text
-from tenfold.report.facts import Facts, as_list, floats
+from tenfold.report.facts import Facts, as_list, counted, floats
 from tenfold.report.svg import Axis, strip
 from tenfold.score.words import figure, percent
 from tenfold.selection.honest.unseen import Unseen
@@ -45,7 +45,7 @@ def _ranges(facts: Facts, held: Unseen, found: trust.Coverage, ends: list[float]
     saved = np.array(half)[np.searchsorted(ends[:-1], held.predicted)] if half else found.half
     known = saved[np.isfinite(saved)]
     if len(known):
-        low, middle, high = (figure(float(one)) for one in np.quantile(known, [0.1, 0.5, 0.9]))
+        low, middle, high = (figure(float(one)) for one in np.quantile(known, [0.1, 0.5, 0.9], method="inverted_cdf"))
         words += f" They reach {middle} to either side in the middle" + (f", {low} to {high} for four of five rows." if half else ".")
     if facts.weights is not None:
         words += " Rows count by their weights."
@@ -90,7 +90,9 @@ def _sets(held: Unseen, found: trust.Coverage) -> list[object]:
         least = dict(zip(held.classes, found.least.tolist(), strict=True))
         rows = [[shown(name, 60), f"{count:,}", percent(share), percent(least[name])] for name, count, share in found.groups]
         heads = ["class", "rows", "held by 90% sets", "in a set from a chance of"]
-        blocks.append(Table(heads, rows, right=(1, 2, 3), narrow=True))
+        rest = len(held.classes) - len(rows)
+        left = f"{counted(rest, 'smaller class', 'smaller classes')} not shown" if rest else ""
+        blocks.append(Table(heads, rows, right=(1, 2, 3), narrow=True, caption=left))
     if found.sizes:
         axis = Axis(0.0, 1.0, 4, STRIP - 6)
         rows = [

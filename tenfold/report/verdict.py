@@ -8,7 +8,7 @@ from tenfold.report import trust
 from tenfold.report.blocks import STRIP, Figure, Figures, Section, Table, Text, ranges_table
 from tenfold.report.facts import Facts, as_dict, number
 from tenfold.report.plain_words import sentences
-from tenfold.report.svg import Axis, Plot, strip
+from tenfold.report.svg import Axis, Plot, places, strip
 from tenfold.score.words import figure
 from tenfold.selection.honest.audit import SIGNAL
 from tenfold.selection.honest.growth import UNTRIED
@@ -79,7 +79,7 @@ def trusted(facts: Facts) -> Section | None:
     if (worth := number(again.get("value"))) is not None and (some := number(again.get("rows"))) is not None:
         said = f"{int(some):,} rows have copies: what it is worth if as many new rows repeat known ones"
         rows.append(("with copies", worth, number(again.get("low")), number(again.get("high")), said))
-    search = as_dict(as_dict(as_dict(facts.record.get("search")).get("estimates")).get(facts.metric))
+    search = facts.search
     if facts.is_guess and number(search.get("value")) is not None:
         rows.append(
             (
@@ -160,14 +160,14 @@ def _steps(facts: Facts, board: float | None) -> list[Figure]:
 def _folds(facts: Facts) -> list[Figure]:
     if facts.held is None or facts.judge is None:
         return []
-    scores = trust.fold_scores(facts.held, facts.judge)
+    scores = trust.fold_scores(facts.held, facts.judge, facts.weights)
     if len(scores) < 2:
         return []
     known = [*scores, *[one for one in (number(facts.estimate.get(end)) for end in ("low", "high", "value")) if one is not None]]
     marks = [(float(k), str(k)) for k in range(1, len(scores) + 1, max(1, len(scores) // 10))]
     plot = Plot(
         "score of each fold",
-        (0.5, len(scores) + 0.5),
+        places(len(scores)),
         (min(known), max(known)),
         x_title="fold",
         y_title=facts.metric_name(),
@@ -183,12 +183,12 @@ def _folds(facts: Facts) -> list[Figure]:
 
 
 def _null(facts: Facts) -> list[Figure]:
-    if facts.held is None or facts.judge is None:
+    if facts.held is None or facts.judge is None or facts.is_guess:  # the guess is by chance
         return []
-    null = trust.shuffled_scores(facts.held, facts.judge)
+    null = trust.shuffled_scores(facts.held, facts.judge, weights=facts.weights)
     if len(null) < 20:
         return []
-    value = facts.held.score(facts.judge)
+    value = facts.held.score(facts.judge, weights=facts.weights)
     edges = np.linspace(min(null), max(null), 21) if max(null) > min(null) else np.array([null[0] - 0.5, null[0] + 0.5])
     counts, _ = np.histogram(null, edges)
     low, high = min(value, float(edges[0])), max(value, float(edges[-1]))

@@ -16,7 +16,8 @@ for (const box of document.querySelectorAll(".costs")) {
   const svg = box.querySelector("svg"), ends = svg.dataset, input = box.querySelector("input");
   const left = Number(ends.left), right = Number(ends.right), low = Number(ends.low), high = Number(ends.high);
   const rule = svg.querySelector(".rule.best"), line = svg.querySelector(".cost"), label = svg.querySelector(".note");
-  for (const text of svg.querySelectorAll(".tick.end")) text.classList.add("scale");
+  const most = Math.max(...at.map((_, k) => (misses[k] + alarms[k]) / rows)) || 1;
+  const scale = [...svg.querySelectorAll(".tick.end")].map((text) => [text, Number(text.textContent) / most]);
   box.querySelector(".control").hidden = false;
   input.addEventListener("input", () => {
     const ratio = Math.pow(10, Number(input.value) / 100);
@@ -27,7 +28,7 @@ for (const box of document.querySelectorAll(".costs")) {
     rule.setAttribute("x1", x); rule.setAttribute("x2", x);
     const late = x > (left + right) / 2;
     label.setAttribute("x", x + (late ? -5 : 5)); label.classList.toggle("end", late);
-    for (const text of svg.querySelectorAll(".scale")) text.textContent = "";
+    for (const [text, share] of scale) text.textContent = String(Number((share * top).toPrecision(2)));
     box.querySelector("output").textContent = ratio >= 10 ? ratio.toFixed(0) : ratio.toPrecision(2);
     box.querySelector("figcaption").textContent = "Then say it from a chance of " + chosen.toFixed(2) + " on: it costs " + least.toPrecision(3) + " false alarms per row.";
   });

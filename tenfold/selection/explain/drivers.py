@@ -7,6 +7,7 @@ most order the target by themselves, then those whose shuffling costs most on a 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import combinations
 from typing import Any
 
@@ -63,7 +64,7 @@ def explained(
 
     held_out: predictions for rows that had not been seen; the groups where they fail are looked for. rows: the numbers of the rows of
     `frame` that its `row` gives, ascending; 0, 1, ... if not given.
-    metric: the score that importances are falls of; positive: which of two classes it is of. by: a column of the
+    metric: the score that importances are falls of; positive: which of two classes it, and effects, are of. by: a column of the
     table, the model's or not, by whose groups the errors are told.
     The facts are numbers and texts in dicts and lists, for run.json and the report.
     """
@@ -86,7 +87,7 @@ def explained(
     with kept_warnings():  # the board has said them
         if len(y_some) >= LEAST_ROWS:
             try:
-                facts |= _drivers(model, used, y_some, judge, rng)
+                facts |= _drivers(model, used, y_some, judge, rng, positive)
             except TenfoldError as reason:  # three quarters of the rows may lack a class, or be too few for a learner
                 facts["why_not"] = str(reason).splitlines()[0]
     if held_out is not None:
@@ -116,7 +117,9 @@ def gaps_of(raw: Raw, rows: Array, asked: Asked) -> dict[str, int]:
     return {column.name: values.null_count() for column, values in looks}
 
 
-def _drivers(model: TableModel, frame: pl.DataFrame, y: Array, judge: Score, rng: np.random.Generator) -> Facts:
+def _drivers(
+    model: TableModel, frame: pl.DataFrame, y: Array, judge: Score, rng: np.random.Generator, positive: str | None = None
+) -> Facts:
     order = rng.permutation(len(y))
     cut = round((1 - HELD_OUT) * len(y))
     train, test = np.sort(order[:cut]), np.sort(order[cut:])
@@ -137,8 +140,9 @@ def _drivers(model: TableModel, frame: pl.DataFrame, y: Array, judge: Score, rng
         for i in ranked
     ]
     top = [int(columns[i]) for i in ranked if mean[i] > 0]
-    shown = _shown_outputs(response, fitted, y)
-    effects = [one for j in top[:EFFECTS] if (one := _effect(response, j, shown, rng)) is not None]
+    shown, dates = _shown_outputs(response, fitted, y), _dates(model)
+    drawn = _of_positive(response, fitted, positive)
+    effects = [one | _kind(one, dates) for j in top[:EFFECTS] if (one := _effect(drawn, j, shown, rng)) is not None]
     return dict(
         importance=importance,
         importance_of=len(response.columns),
@@ -201,12 +205,29 @@ def _screened(measure: _Measure, response: Response, y: Array, rng: np.random.Ge
     return np.sort(columns)
 
 
+def _of_positive(response: Response, model: Any, positive: str | None) -> Response:
+    """The response, of two classes the chance of the positive one."""
+    if model.role != "classifier" or len(response.outputs) != 1 or positive != str(model.classes_[0]):
+        return response
+    return replace(response, of=lambda rows: 1 - response.of(rows), outputs=[f"P({positive})"])
+
+
 def _shown_outputs(response: Response, model: Any, y: Array) -> list[int]:
     """The outputs that are drawn: of many classes the most frequent."""
     if len(response.outputs) <= 1:
         return [0]
     counts = [int((y == label).sum()) for label in model.classes_]
     return sorted(np.argsort(-np.array(counts), kind="stable")[:MOST_CLASSES].tolist())
+
+
+def _dates(model: TableModel) -> set[str]:
+    """The columns whose numbers are days since 1970-01-01."""
+    return {column.name for column in model.coder.as_columns() if column.kind == "date"}
+
+
+def _kind(one: Facts, dates: set[str]) -> Facts:
+    """How the numbers along a column are written, where they are not plain ones."""
+    return dict(kind="date") if one["column"] in dates else {}
 
 
 def _effect(response: Response, j: int, outputs: list[int], rng: np.random.Generator) -> Facts | None:
@@ -273,12 +294,13 @@ def _failures(held: Unseen, judge: Score, frame: pl.DataFrame, model: TableModel
     categories = list(model.categories_)
     if len(columns) > SCREENED:
         columns = order_of(rows, categories, losses, False)[:SCREENED]
-    names = [str(name) for name in model.feature_names_in_]
-    found = slices_of(rows[:, columns], [names[j] for j in columns], [categories[j] for j in columns], losses)
+    names, dates = [str(name) for name in model.feature_names_in_], _dates(model)
+    found = slices_of(rows[:, columns], [names[j] for j in columns], [categories[j] for j in columns], losses, dates)
     facts: Facts = dict(slices=found | dict(of=judge.loss_label or "loss"))
     if not held.classes:
         off = (held.truth - held.predicted)[some]
-        facts["residuals"] = [_along(name, rows[:, names.index(name)], off) for name in drivers]
+        along = [_along(name, rows[:, names.index(name)], off) for name in drivers]
+        facts["residuals"] = [one | _kind(one, dates) for one in along]
     return facts
 
 
@@ -294,9 +316,12 @@ def _along(name: str, x: Array, off: Array) -> Facts:
 
 def _by_group(name: str, column: pl.Series, held: Unseen, losses: Array, positive: str | None) -> Facts:
     """The groups of a column that was named, whether the model uses it or not: levels, or fifths of a number."""
-    look, values = look_at(column, column.dtype != pl.String, Asked(keep=[name]))
+    look, values = look_at(column, column.dtype != pl.String)
+    if look.kind != "date":  # which nobody leaves out; what counts rows, or names them, has groups all the same
+        look, values = look_at(column, column.dtype != pl.String, Asked(keep=[name]))
     if look.kind in ("number", "date") and values.drop_nulls().n_unique() > MOST_LEVELS:
-        return dict(column=name) | by_column(values.cast(pl.Float64).fill_null(np.nan).to_numpy(), None, held, losses, positive)
+        numbers = values.cast(pl.Float64).fill_null(np.nan).to_numpy()
+        return dict(column=name) | by_column(numbers, None, held, losses, positive, look.kind == "date")
     texts = as_texts(values if values.dtype == pl.String else column)
     levels = np.array(texts.drop_nulls().unique().sort().to_list(), dtype=object)
     places = {level: float(code) for code, level in enumerate(levels)}

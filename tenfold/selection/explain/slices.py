@@ -7,7 +7,7 @@ By one column that is named all groups are told: their losses, and how far what 
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 import numpy as np
@@ -15,6 +15,7 @@ from scipy.special import stdtr, stdtrit
 
 from tenfold.core.data import Array
 from tenfold.selection.honest.unseen import Unseen
+from tenfold.table.sketch import written
 
 LEAST_ROWS = 15  # of a group
 LEAST_SHARE = 0.01
@@ -26,13 +27,15 @@ LEVEL = 0.95  # of ranges
 MOST_GROUPS = 12  # of a column that is named, the largest
 
 
-def slices_of(X: Array, names: list[str], categories: list[Array | None], losses: Array) -> dict[str, Any]:
-    """Groups with larger losses, worst first; X has codes where there are categories, NaN for missing."""
+def slices_of(
+    X: Array, names: list[str], categories: list[Array | None], losses: Array, dates: Collection[str] = ()
+) -> dict[str, Any]:
+    """Groups with larger losses, worst first; X has codes where there are categories, days where there are dates, NaN for missing."""
     least = max(LEAST_ROWS, int(LEAST_SHARE * len(losses)))
     groups = [
         (names[j], label, where)
         for j in range(X.shape[1])
-        for label, where in groups_of(X[:, j], categories[j])
+        for label, where in groups_of(X[:, j], categories[j], names[j] in dates)
         if least <= where.sum() <= len(losses) - LEAST_ROWS
     ]
     p = np.array([_chance(losses[where], losses[~where]) for _, _, where in groups])
@@ -50,7 +53,9 @@ def slices_of(X: Array, names: list[str], categories: list[Array | None], losses
     return dict(groups=len(groups), least=least, mean=float(losses.mean()), worse=worse[:MOST_SLICES], found=len(worse))
 
 
-def by_column(column: Array, levels: Array | None, held: Unseen, losses: Array, positive: str | None = None) -> dict[str, Any]:
+def by_column(
+    column: Array, levels: Array | None, held: Unseen, losses: Array, positive: str | None = None, date: bool = False
+) -> dict[str, Any]:
     """The groups of one column, largest first: mean loss, what is said and what came true, each mean with its range.
 
     Of two classes the chance of the positive one is held against how often it came true, and what is decided against the truth; of
@@ -64,7 +69,7 @@ def by_column(column: Array, levels: Array | None, held: Unseen, losses: Array, 
         said, true = held.outputs[np.arange(len(held)), held.predicted], (held.truth == held.predicted).astype(np.float64)
     else:
         said, true = held.predicted, held.truth
-    groups = sorted(groups_of(column, levels), key=lambda pair: -int(pair[1].sum()))
+    groups = sorted(groups_of(column, levels, date), key=lambda pair: -int(pair[1].sum()))
     large = [pair for pair in groups if pair[1].sum() >= LEAST_ROWS]
     other = set(_discovered(np.array([_different(losses[w], losses[~w]) for _, w in large]), RATE))
     found: list[dict[str, Any]] = []
@@ -97,8 +102,8 @@ def _decided(is_one: Array, said: Array) -> dict[str, float | None]:
     return {name: float(some.mean()) if len(some) else None for name, some in shares.items()}
 
 
-def groups_of(column: Array, levels: Array | None) -> Iterator[tuple[str, Array]]:
-    """Groups of rows by one column, in words."""
+def groups_of(column: Array, levels: Array | None, date: bool = False) -> Iterator[tuple[str, Array]]:
+    """Groups of rows by one column, in words; date: it holds days since 1970-01-01."""
     missing = np.isnan(column)
     if missing.any():
         yield "missing", missing
@@ -116,7 +121,7 @@ def groups_of(column: Array, levels: Array | None) -> Iterator[tuple[str, Array]
         where = (column > low) & (column <= end)
         if where.any():
             inside = column[where]
-            yield _span(float(inside.min()), float(inside.max())), where
+            yield _span(float(inside.min()), float(inside.max()), date), where
         low = end
 
 
@@ -124,8 +129,9 @@ def level_name(levels: Array, code: Any) -> str:
     return str(levels[int(code)]) if 0 <= int(code) < len(levels) else "other"
 
 
-def _span(low: float, high: float) -> str:
-    return f"{low:.4g}" if low == high else f"{low:.4g} to {high:.4g}"
+def _span(low: float, high: float, date: bool) -> str:
+    first, last = (written(dict(kind="date" if date else "number"), one) for one in (low, high))
+    return first if first == last else f"{first} to {last}"
 
 
 def _chance(inside: Array, outside: Array) -> float:

@@ -86,11 +86,14 @@ class Unseen:
         loss = judge.row_loss or (zero_one if self.classes else squared)
         return np.asarray(loss(truth, self.judged(judge)), dtype=np.float64).reshape(len(self))
 
-    def score(self, judge: Score, where: Array | slice = slice(None), truth: Array | None = None) -> float:
-        """The score of some rows; `truth` instead of theirs, where given."""
+    def score(
+        self, judge: Score, where: Array | slice = slice(None), truth: Array | None = None, weights: Array | None = None
+    ) -> float:
+        """The score of some rows; `truth` instead of theirs, and by `weights`, where given."""
         found = (self.truth if truth is None else truth)[where]
+        w = np.ones(len(found)) if weights is None else weights[where]
         labels = np.array(self.classes, dtype=object) if self.classes else None
-        return float(judge.of(found if self.classes else found[:, None], self.judged(judge)[where], np.ones(len(found)), labels))
+        return float(judge.of(found if self.classes else found[:, None], self.judged(judge)[where], w, labels))
 
 
 def _codes(truth: pl.Series, classes: list[str]) -> Array:
