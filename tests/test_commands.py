@@ -454,6 +454,26 @@ def test_no_drift_is_found_in_tables_that_have_none() -> None:
     assert false <= stats.binom.ppf(0.999, 150, 0.05)
 
 
+@pytest.mark.parametrize(("levels", "before", "now"), [(150, 600, 600), (150, 600, 6_000), (300, 2_000, 500), (400, 4_000, 1_000)])
+def test_levels_that_luck_has_named_are_no_drift(levels: int, before: int, now: int) -> None:
+    from tenfold.table.columns import look_at_columns
+    from tenfold.table.sketch import sketch
+
+    rng, names = np.random.default_rng(1), np.array([f"town {k}" for k in range(2 * levels)])
+
+    def table(rows: int, first: int = 0) -> pl.DataFrame:
+        return pl.DataFrame({"town": names[first + rng.integers(0, levels, rows)]})
+
+    false = found = 0
+    for _ in range(40):
+        columns, used = look_at_columns(table(before), True)
+        sketched = sketch(used, columns)
+        assert sketched["columns"][0]["rare"] > 0
+        false += drifts.drift(sketched, table(now))[0].drifted
+        found += drifts.drift(sketched, table(now, levels // 2))[0].drifted  # half of the towns are others
+    assert false <= stats.binom.ppf(0.999, 40, 0.05) and found > 30
+
+
 # --- as a process -----------------------------------------------------------------------------------------------------
 
 
