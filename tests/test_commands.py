@@ -94,6 +94,19 @@ def test_fit_of_numbers_is_least_squares(capsys: Captured) -> None:
     assert model.reach_ == pytest.approx(np.sort(np.abs(off))[int(np.ceil(0.9 * 121)) - 1], rel=1e-12)
 
 
+def test_what_decisions_cost_is_the_estimate_also_where_more_rows_help(capsys: Captured) -> None:
+    rng = np.random.default_rng(2)
+    x = rng.uniform(0, 4, size=(300, 2))
+    y = np.where(np.floor(x).sum(axis=1) % 2 == 0, "black", "white")
+    pl.DataFrame({"a": x[:, 0], "b": x[:, 1], "y": y}).write_csv("t.csv")
+    assert fit("t.csv", "KNeighbors", "--cost", "black>white:3") == 0
+    record, out = record_of(Path("t.tenfold")), capsys.readouterr().out
+    cost, worth = record["decisions"]["cost"], record["estimate"]["cost"]
+    assert "for the model of all rows" in worth["method"] and cost["decided"] == worth
+    assert cost["likely"]["value"] > worth["value"] and "for the model of all rows" in cost["likely"]["method"]
+    assert f"mean cost of a row {worth['value']:.4f}" in " ".join(out.split())
+
+
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
@@ -452,6 +465,26 @@ def test_no_drift_is_found_in_tables_that_have_none() -> None:
         columns, used = look_at_columns(table(200), True)
         false += any(one.drifted for one in drifts.drift(sketch(used, columns), table(150)))
     assert false <= stats.binom.ppf(0.999, 150, 0.05)
+
+
+@pytest.mark.parametrize(("levels", "before", "now"), [(150, 600, 600), (150, 600, 6_000), (300, 2_000, 500), (400, 4_000, 1_000)])
+def test_levels_that_luck_has_named_are_no_drift(levels: int, before: int, now: int) -> None:
+    from tenfold.table.columns import look_at_columns
+    from tenfold.table.sketch import sketch
+
+    rng, names = np.random.default_rng(1), np.array([f"town {k}" for k in range(2 * levels)])
+
+    def table(rows: int, first: int = 0) -> pl.DataFrame:
+        return pl.DataFrame({"town": names[first + rng.integers(0, levels, rows)]})
+
+    false = found = 0
+    for _ in range(40):
+        columns, used = look_at_columns(table(before), True)
+        sketched = sketch(used, columns)
+        assert sketched["columns"][0]["rare"] > 0
+        false += drifts.drift(sketched, table(now))[0].drifted
+        found += drifts.drift(sketched, table(now, levels // 2))[0].drifted  # half of the towns are others
+    assert false <= stats.binom.ppf(0.999, 40, 0.05) and found > 30
 
 
 # --- as a process -----------------------------------------------------------------------------------------------------

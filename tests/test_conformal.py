@@ -89,6 +89,14 @@ def test_cv_plus_by_brute_force(level: float) -> None:
         np.testing.assert_allclose(high, smallest(value[:, row] + residual, ceil(level * 61)), rtol=1e-8)
 
 
+@pytest.mark.parametrize(("rows", "level"), [(9, 0.9), (99, 0.9), (64, 0.8)])
+def test_intervals_of_mirrored_targets_are_mirrored(rows: int, level: float) -> None:
+    X, y = numbers(0, rows)
+    there, back = (Conformal(tenfold.Ridge(), folds=3, coverage=level).fit(X, sign * y).predict_interval(X[:5]) for sign in (1, -1))
+    assert np.isfinite(there).all()
+    np.testing.assert_allclose(there, -back[:, ::-1], rtol=1e-8)
+
+
 @pytest.mark.parametrize("weighted", [False, True])
 def test_jackknife_plus_closed_form_equals_refitting(weighted: bool) -> None:
     X, y = numbers(0, 50)

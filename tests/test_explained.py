@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import polars as pl
 import pytest
@@ -157,6 +159,54 @@ def test_pure_noise_names_few_groups() -> None:
         found = slices_of(rng.normal(size=(300, 6)), [f"x{j}" for j in range(6)], [None] * 6, rng.exponential(size=300))
         named += bool(found["worse"])
     assert named <= 8
+
+
+def test_rows_that_belong_together_are_one_each() -> None:
+    """Thirty people with twenty rows each, who err alike: what they have in common is named no more often than the test says."""
+    rng, named, who = np.random.default_rng(5), 0, np.repeat(np.arange(30), 20)
+    levels = np.array(["few", "many"], dtype=object)
+    for _ in range(40):
+        X, losses = rng.normal(size=(30, 5))[who], (rng.normal(size=30)[who] + rng.normal(size=600)) ** 2
+        named += bool(slices_of(X, list("abcde"), [None] * 5, losses, unit=who)["worse"])
+        held = Unseen(np.arange(600), who % 5, np.zeros(600), [], np.zeros((600, 1)), unit=who)
+        named += any(one["differs"] for one in by_column((X[:, 0] > 0).astype(float), levels, held, losses)["groups"])
+    assert named <= stats.binom.ppf(0.999, 80, 0.05)
+    alone = Unseen(np.arange(600), who % 5, np.zeros(600), [], np.zeros((600, 1)), unit=(who > 0).astype(int))
+    one = by_column((who == 0).astype(float), levels, alone, losses)["groups"][1]
+    assert one["rows"] == 20 and not one["differs"] and np.isnan(one["loss"]["low"])  # of one person nothing is known
+
+
+def test_rows_count_by_their_weights() -> None:
+    """A row of weight 3 makes up the means that it would as three rows."""
+    rng, n = np.random.default_rng(9), 400
+    times, y, x = rng.integers(1, 4, n), rng.integers(0, 2, n), (np.arange(n) < 150).astype(float)
+    chance = np.clip(0.5 + 0.3 * (y - 0.5) + 0.2 * rng.normal(size=n), 0.01, 0.99)
+    some = Unseen(np.arange(n), np.arange(n) % 5, y, ["no", "yes"], np.column_stack([1 - chance, chance]), weight=times / times.mean())
+    again = np.repeat(np.arange(n), times)
+    every = Unseen(np.arange(len(again)), some.fold[again], y[again], some.classes, some.outputs[again])
+    judge, levels = SCORES["log_loss"], np.array(["a", "b"], dtype=object)
+    assert some.score(judge) == pytest.approx(every.score(judge), rel=1e-12)
+    pairs: list[tuple[Unseen, Any]] = [(some, slice(None)), (every, again)]
+    one, other = (by_column(x[at], levels, held, held.losses(judge), "yes") for held, at in pairs)
+    assert one["mean"] == pytest.approx(other["mean"], rel=1e-12)
+    for first, second in zip(one["groups"], other["groups"], strict=True):
+        assert first["group"] == second["group"] and first["loss"]["low"] < second["loss"]["low"]  # rows are no more than there are
+        assert all(first[key] == pytest.approx(second[key], rel=1e-12) for key in ("said", "true", "flagged", "found", "alarms"))
+        assert all(first[key]["value"] == pytest.approx(second[key]["value"], rel=1e-12) for key in ("loss", "gap"))
+    sliced = [slices_of(x[at][:, None], ["x"], [levels], held.losses(judge), weight=held.weight) for held, at in pairs]
+    assert sliced[0]["mean"] == pytest.approx(sliced[1]["mean"], rel=1e-12)
+
+
+def test_what_more_rows_bring_is_judged_on_other_people() -> None:
+    """Forty people with ten nearly equal rows each, whose classes are dealt out: who has seen nine knows the tenth."""
+    rng, who = np.random.default_rng(3), np.repeat(np.arange(40), 10)
+    X = rng.normal(size=(40, 3))[who] + 0.01 * rng.normal(size=(400, 3))
+    frame, y = pl.DataFrame({f"x{j}": X[:, j] for j in range(3)}), rng.choice(["no", "yes"], 40)[who]
+    held = pl.DataFrame(dict(row=np.arange(400), fold=who % 5, truth=y, **{"chance of no": np.full(400, 0.5), "chance of yes": 0.5}))
+    model = fitted(frame, y, tenfold.KNeighborsClassifier(3))
+    told = [explained(model, frame, y, one, "accuracy") for one in (held, held.with_columns(unit=who))]
+    assert [one["sizes"][-1]["score"] for one in told] == [1.0, pytest.approx(0.5, abs=0.3)]
+    assert told[0]["baseline"] == 1.0 and told[1]["baseline"] < 0.8 and told[1]["held_out_rows"] % 10 == 0
 
 
 def test_one_column_alone() -> None:

@@ -174,6 +174,24 @@ def test_weights_count_where_a_promise_is_looked_at(comma: bool, capsys: Capture
     assert "they count alike" in capsys.readouterr().out
 
 
+def test_weights_on_new_rows_are_read_as_in_the_table(capsys: Captured) -> None:
+    """Of 0 they are left out, and commas before decimals are read where the table writes them."""
+    x, w = rng().normal(size=200), rng(1).integers(1, 9, 200) / 4
+    table = pl.DataFrame(dict(x=x, w=w, y=x + rng(2).normal(size=200)))
+    none, scores = pl.when(pl.int_range(pl.len()) < 3).then(0.0).otherwise("w").alias("w"), []
+    for form in (dict[str, Any](), dict[str, Any](separator=";", decimal_comma=True)):
+        table[:100].write_csv("t.csv", **form)
+        assert run([*FIT, "--model", "Ridge", "--weights", "w"]) == 0
+        for rows, notes in ((table[103:], []), (table[100:].with_columns(none), ["3 rows of weight 0 left out"])):
+            rows.write_csv("new.csv", **form)
+            capsys.readouterr()
+            assert run(["estimate", "t.tenfold", "new.csv", "--json"]) == 0
+            found = json.loads(capsys.readouterr().out)
+            assert found["notes"] == notes
+            scores.append(found["scores"])
+    assert all(one == scores[0] for one in scores)
+
+
 @pytest.mark.parametrize("option", ["--keep", "--category"])
 def test_a_column_of_groups_is_not_used_to_predict(option: str, capsys: Captured) -> None:
     pl.DataFrame(dict(x=rng().normal(size=60), g=np.arange(60) % 6, y=rng(1).normal(size=60))).write_csv("t.csv")

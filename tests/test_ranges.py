@@ -15,6 +15,7 @@ from tenfold.evaluate.validate.intervals import gamma_range
 from tenfold.evaluate.validate.ranges import loss_range, ranged, score_difference, score_range, widening
 from tenfold.evaluate.validate.spread import Spread, score_spread
 from tenfold.score.registry import find_score, score_names
+from tenfold.selection.choice.held_out import HeldOut
 
 
 def _rows(n: int = 80, seed: int = 0) -> tuple[Any, Any]:
@@ -85,6 +86,30 @@ def test_the_auc_of_one_model_has_delongs_error() -> None:
     found = score_range(judge, y, np.column_stack([np.zeros(300), s]), widen=1.0)
     theirs = delong(y, s)
     np.testing.assert_allclose((found.estimate, found.low, found.high), (theirs.estimate, theirs.low, theirs.high), rtol=0.01)
+
+
+def test_the_auc_counts_pairs_of_one_model_by_the_weights_of_both_rows() -> None:
+    rng, judge = np.random.default_rng(3), find_score("roc_auc", "classifier")
+    y, models, w = rng.integers(0, 2, 240), np.arange(240) % 6, rng.choice([0.5, 1.0, 4.0], 240)
+    s = np.round(y + 1.5 * rng.normal(size=240), 1) + 5.0 * models  # scores of two models are not on one scale
+    output = np.column_stack([np.zeros(240), s])
+    wins = pairs = 0.0
+    for k in range(6):
+        up, down = (np.flatnonzero((models == k) & (y == one)) for one in (1, 0))
+        both = w[up][:, None] * w[down][None, :]
+        wins += (both * (s[up][:, None] > s[down][None, :]) + both * (s[up][:, None] == s[down][None, :]) / 2).sum()
+        pairs += both.sum()
+    found = score_range(judge, y, output, w, None, models)
+    np.testing.assert_allclose(found.estimate, wins / pairs, rtol=1e-12)
+    held = HeldOut(output[None], y, models, judge, np.arange(2), weight=w)
+    np.testing.assert_allclose(held.score(output, np.arange(240)), wins / pairs, rtol=1e-12)
+    same = [score_range(judge, y, output, one, None, models) for one in (None, np.full(240, 3.0))]
+    assert same[0] == same[1]
+    drawn = []
+    for _ in range(400):  # the error is that of rows drawn with replacement
+        rows = rng.integers(0, 240, 240)
+        drawn.append(score_range(judge, y[rows], output[rows], w[rows], None, models[rows]).estimate)
+    np.testing.assert_allclose(score_spread(judge, y, output, w, None, models, None).error, np.std(drawn), rtol=0.15)
 
 
 NAMES = [name for name in score_names("classifier") + score_names("regressor") if "msle" not in name and "deviance" not in name]

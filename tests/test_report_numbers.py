@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -106,10 +107,11 @@ def test_thresholds_count_and_the_cheapest_is_cheapest() -> None:
 def test_scores_count_rows_by_their_weights() -> None:
     """As the estimate does that they stand beside."""
     w = np.random.default_rng(3).uniform(0.1, 3, len(TWO))
-    assert TWO.score(SCORES["log_loss"], weights=w) == pytest.approx(metrics.log_loss(TWO.truth, TWO.outputs, sample_weight=w))
+    weighted = replace(TWO, weight=w)
+    assert weighted.score(SCORES["log_loss"]) == pytest.approx(metrics.log_loss(TWO.truth, TWO.outputs, sample_weight=w))
     here = TWO.fold == 2
     wanted = metrics.log_loss(TWO.truth[here], TWO.outputs[here], sample_weight=w[here])
-    assert trust.fold_scores(TWO, SCORES["log_loss"], w)[2] == pytest.approx(wanted)
+    assert trust.fold_scores(weighted, SCORES["log_loss"])[2] == pytest.approx(wanted)
     frame = held_out_of(2).with_columns(weight=w)
     said = f"the model {metrics.log_loss(TWO.truth, TWO.outputs, sample_weight=w):.4f}"
     assert said in page_of(record_of(True), frame) and said not in page_of(record_of(True), held_out_of(2))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import pickle
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -179,6 +180,17 @@ def test_a_level_counts_weights(monkeypatch: pytest.MonkeyPatch) -> None:
     found = tenfold.select(frame, "y", effort="quick", folds=3, weights="w")
     low, high = found.predict(frame, interval=0.8)[1].T
     assert np.mean(high - low) / 2 == pytest.approx(1.2816 * 2, rel=0.25)
+
+
+def test_larger_levels_have_larger_sets_also_of_the_guess(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Classes of 55, 50 and 50 rows in seven folds: the guess of a fold is not quite that of all rows."""
+    shrink(monkeypatch, 3, (3,))
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(155, 2)), rng.permutation(np.repeat(["a", "b", "c"], [55, 50, 50]))
+    found = tenfold.select(X, y, effort="quick", folds=7, honest="folds")
+    assert found.signal is False
+    sets = [found.predict(X[:1], interval=level)[1] for level in (0.7, 0.8, 0.9, 0.95)]
+    assert all((more >= less).all() for less, more in pairwise(sets)) and sets[1].all()
 
 
 @pytest.mark.parametrize("level", [0.4, 1.0, 90, "0.9", True, float("nan")])

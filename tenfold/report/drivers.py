@@ -167,7 +167,7 @@ def failing(facts: Facts) -> Section | None:
             Text(
                 f"{counted(total, 'group')} of {groups:,} looked at "
                 f"{'has a larger loss than' if total == 1 else 'have larger losses than'} the other rows, beyond what chance explains "
-                f"after so many looks (false discovery rate 5%). The upright line is the mean loss {figure(mean)}.",
+                f"after so many looks (false discovery rate 5%). The upright line is the mean loss {figure(mean)}.{facts.by_weight}",
             ),
         )
         blocks.append(Table(["column", "group", "rows", shown(found.get("of", "loss"), 30), "", "of the mean"], rows, right=(2, 3, 5)))

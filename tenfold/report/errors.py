@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tenfold.evaluate.validate.spread import by_unit, mean_of
 from tenfold.report import charts, classes, numbers
 from tenfold.report.blocks import Costs, Figure, Figures, Section, Table, Text
 from tenfold.report.facts import Facts, as_dict, as_list, counted, number
@@ -219,9 +220,10 @@ def along_table(facts: Facts) -> list[Figure]:
         return []
     order = np.argsort(held.rows, kind="stable")
     losses = held.losses(facts.judge)
-    parts = np.array_split(order, TENTHS)
-    mean = np.array([losses[part].mean() for part in parts])
-    error = np.array([2 * losses[part].std(ddof=1) / np.sqrt(len(part)) for part in parts])
+    w = np.ones(len(held)) if held.weight is None else held.weight
+    tenths = [(losses[part], w[part], None if held.unit is None else held.unit[part]) for part in np.array_split(order, TENTHS)]
+    spreads = [by_unit(*mean_of(lost, of), of, unit) for lost, of, unit in tenths]
+    mean, error = np.array([one.value for one in spreads]), np.nan_to_num([2 * one.error for one in spreads])
     plot = Plot(
         "mean loss along the table",
         places(TENTHS),
@@ -230,7 +232,7 @@ def along_table(facts: Facts) -> list[Figure]:
         y_title=facts.judge.loss_label or "loss",
         x_ticks=[(float(k), str(k)) for k in range(1, TENTHS + 1)],
     )
-    plot.level(float(losses.mean()), "mean")
+    plot.level(float(np.average(losses, weights=w)), "mean")
     for k in range(TENTHS):
         plot.whisker(k + 1.0, float(mean[k] - error[k]), float(mean[k] + error[k]))
     plot.dots(np.arange(1, TENTHS + 1), mean, "c0", 4.0)

@@ -45,7 +45,16 @@ class Facts:
     record: dict[str, Any]
     held: Unseen | None = None
     more: dict[str, Any] = field(default_factory=dict)  # what drives the model: `selection.explain.drivers`
-    weights: Array | None = None  # of the held-out rows, where they do not count alike
+
+    @property
+    def weights(self) -> Array | None:
+        """Of the held-out rows, where they do not count alike."""
+        return None if self.held is None else self.held.weight
+
+    @property
+    def by_weight(self) -> str:
+        """What is said of numbers that count rows by their weights."""
+        return "" if self.weights is None else " Rows count by their weights."
 
     @property
     def data(self) -> dict[str, Any]:

@@ -19,7 +19,7 @@ def fairness(facts: Facts) -> Section | None:
     if not groups:
         left = _left(found)
         return Section("fairness", f"Fairness: by {name}", left) if left else None
-    blocks: list[object] = [Text(" ".join([*_used(found, name), *_losses(groups, loss), *_rated(groups)]))]
+    blocks: list[object] = [Text(" ".join([*_used(found, name), *_losses(groups, loss), *_rated(groups)]) + facts.by_weight)]
     mean, ranges = number(found.get("mean")), [_range(one.get("loss")) for one in groups]
     ends = [one for some in (*ranges, (mean,)) for one in some if one is not None]
     axis = Axis(min(ends, default=0.0), max(ends, default=1.0), 6, STRIP - 6, pad=0.04)

@@ -27,7 +27,7 @@ from tenfold.report.uncertainty import uncertainty
 from tenfold.report.verdict import headline, trusted, verdict
 from tenfold.report.warned import warned
 from tenfold.saved.writing import cannot_write, replacing
-from tenfold.selection.honest.unseen import WEIGHT, Unseen
+from tenfold.selection.honest.unseen import Unseen
 from tenfold.table.reading import pl
 
 LARGEST = 3_000_000  # bytes
@@ -60,13 +60,7 @@ def page_of(record: dict[str, Any], held_out: pl.DataFrame | None = None, explai
 def facts_for(record: dict[str, Any], held_out: pl.DataFrame | None = None, explained: dict[str, Any] | None = None) -> Facts:
     """What a report is written from."""
     more = as_dict(record.get("explained")) if explained is None else explained
-    if held_out is None:
-        return Facts(record, None, more)
-    weights = None
-    if WEIGHT in held_out.columns:
-        places = Unseen.of(held_out.with_columns(row=pl.int_range(held_out.height))).rows  # those without a truth are left out
-        weights = held_out[WEIGHT].cast(pl.Float64).to_numpy()[places]
-    return Facts(record, Unseen.of(held_out), more, weights)
+    return Facts(record, None if held_out is None else Unseen.of(held_out), more)
 
 
 def sections_of(facts: Facts) -> list[Section]:

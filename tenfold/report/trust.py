@@ -23,23 +23,23 @@ PARTS, LEAST_PART = 4, 40  # groups whose coverage is told, and the rows of each
 MOST_GROUPS = 12
 
 
-def fold_scores(held: Unseen, judge: Score, weights: Array | None = None) -> list[float]:
+def fold_scores(held: Unseen, judge: Score) -> list[float]:
     """The score of each fold; a fold that has none is left out."""
     found = []
     for k in np.unique(held.fold):
         try:
-            found.append(held.score(judge, held.fold == k, weights=weights))
+            found.append(held.score(judge, held.fold == k))
         except TenfoldError:  # a fold without one of the classes
             continue
     return [one for one in found if np.isfinite(one)]
 
 
-def shuffled_scores(held: Unseen, judge: Score, seed: int = 0, weights: Array | None = None) -> list[float]:
+def shuffled_scores(held: Unseen, judge: Score, seed: int = 0) -> list[float]:
     """What the same predictions score where the truth is dealt out anew: nothing but chance."""
     rng = np.random.default_rng(seed)
     times = int(min(SHUFFLES, SHUFFLED_ROWS // max(len(held), 1)))
     try:
-        found = [held.score(judge, truth=rng.permutation(held.truth), weights=weights) for _ in range(times)]
+        found = [held.score(judge, truth=rng.permutation(held.truth)) for _ in range(times)]
     except TenfoldError:
         return []
     return [one for one in found if np.isfinite(one)]

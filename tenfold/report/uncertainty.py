@@ -47,9 +47,7 @@ def _ranges(facts: Facts, held: Unseen, found: trust.Coverage, ends: list[float]
     if len(known):
         low, middle, high = (figure(float(one)) for one in np.quantile(known, [0.1, 0.5, 0.9], method="inverted_cdf"))
         words += f" They reach {middle} to either side in the middle" + (f", {low} to {high} for four of five rows." if half else ".")
-    if facts.weights is not None:
-        words += " Rows count by their weights."
-    blocks: list[object] = [Text(words)]
+    blocks: list[object] = [Text(words + facts.by_weight)]
     figures = []
     if found.groups:
         figures.append(

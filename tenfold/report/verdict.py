@@ -160,7 +160,7 @@ def _steps(facts: Facts, board: float | None) -> list[Figure]:
 def _folds(facts: Facts) -> list[Figure]:
     if facts.held is None or facts.judge is None:
         return []
-    scores = trust.fold_scores(facts.held, facts.judge, facts.weights)
+    scores = trust.fold_scores(facts.held, facts.judge)
     if len(scores) < 2:
         return []
     known = [*scores, *[one for one in (number(facts.estimate.get(end)) for end in ("low", "high", "value")) if one is not None]]
@@ -185,10 +185,10 @@ def _folds(facts: Facts) -> list[Figure]:
 def _null(facts: Facts) -> list[Figure]:
     if facts.held is None or facts.judge is None or facts.is_guess:  # the guess is by chance
         return []
-    null = trust.shuffled_scores(facts.held, facts.judge, weights=facts.weights)
+    null = trust.shuffled_scores(facts.held, facts.judge)
     if len(null) < 20:
         return []
-    value = facts.held.score(facts.judge, weights=facts.weights)
+    value = facts.held.score(facts.judge)
     edges = np.linspace(min(null), max(null), 21) if max(null) > min(null) else np.array([null[0] - 0.5, null[0] + 0.5])
     counts, _ = np.histogram(null, edges)
     low, high = min(value, float(edges[0])), max(value, float(edges[-1]))

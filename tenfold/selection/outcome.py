@@ -175,7 +175,7 @@ class Outcome:
         """What is to be said of decisions, where costs were given, a threshold was chosen, or a class is rare."""
         if self.audit is None or self.answers is None:
             return None
-        return self.decisions.told(self.task, self.audit, self.answers, self.rule(self.taken))
+        return self.decisions.told(self.task, self.audit, self.answers, self.rule(self.taken), None if self.is_guess else self.prefer)
 
     @cached_property
     def certainty(self) -> Certainty | None:

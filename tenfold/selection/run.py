@@ -12,13 +12,15 @@ import numpy as np
 
 from tenfold.core.data import Array
 from tenfold.core.errors import BadInput, BadParameter, DataWarning, TenfoldError, warn
+from tenfold.selection.choice.floor import floored
 from tenfold.selection.explain.reasons import Effect, Reasons, effect, movers, reasons, row_of
 from tenfold.selection.found import Found
 from tenfold.selection.honest.estimate import COVERAGE, Estimate, least_of, reach_of, reaches_of
-from tenfold.selection.honest.unseen import WEIGHT, Unseen
+from tenfold.selection.honest.unseen import Unseen
 from tenfold.selection.job import Job, Listener
 from tenfold.selection.model.store import BEST, SIMPLE, write_run
 from tenfold.selection.model.table_model import TableModel
+from tenfold.selection.plan.guess import FrequencyGuess
 from tenfold.selection.settings import Settings
 from tenfold.selection.targets import are_names, columns_in, settings_of
 from tenfold.table.reading import pl, read_table
@@ -206,15 +208,16 @@ class Run:
         if self.held_out is None:
             raise BadInput(f"interval={level!r}: this run has no held-out rows with it, and only ranges and sets of {COVERAGE} are kept")
         held = Unseen.of(self.held_out)
-        known = np.isin(self.held_out["row"].to_numpy(), held.rows)
-        weights = self.held_out[WEIGHT].to_numpy()[known] if WEIGHT in self.held_out.columns else None
         model = copy(self.model)
         if held.classes:
-            found = dict[str, Any](least_=least_of(held.outputs, held.truth, weights, level))
+            chances, last = held.outputs, model._last
+            if isinstance(last, FrequencyGuess):  # it says the same of all rows, and a little else in every fold: as in `Outcome.certainty`
+                chances = np.repeat(floored(np.exp(last.log_share_)[None], model._floor), len(held), axis=0)
+            found = dict[str, Any](least_=least_of(chances, held.truth, held.weight, level))
         else:
             off = np.abs(held.truth - held.predicted)
-            wide = reaches_of(held.predicted, off, "mae", weights, level)
-            found = dict(reach_=reach_of(off, "mae", weights, level), reaches_=np.empty((2, 0)) if wide is None else wide)
+            wide = reaches_of(held.predicted, off, "mae", held.weight, level)
+            found = dict(reach_=reach_of(off, "mae", held.weight, level), reaches_=np.empty((2, 0)) if wide is None else wide)
         if any(one is None for one in found.values()):
             raise BadInput(f"interval={level!r}: the {len(held):,} rows that were held out are too few for it")
         vars(model).update(found)

@@ -7,7 +7,7 @@ Nothing is assumed but that rows are exchangeable (drawn alike, in any order).
 from __future__ import annotations
 
 import copy
-from math import ceil, floor
+from math import ceil
 from typing import Any, Self
 
 import numpy as np
@@ -257,14 +257,14 @@ class Conformal(SklearnApi):
             margin = _smallest(R[None], ceil((1 - alpha) * (n + 1)))[0] * self._new_sizes(X, 0)
             value = model._predict(X)
             return np.column_stack([value - margin, value + margin])
-        out = np.empty((X.shape[0], 2))
+        out, last = np.empty((X.shape[0], 2)), ceil((1 - alpha) * (n + 1))
         step = max(1, CELLS // n)
         for start in range(0, X.shape[0], step):
             here = X[start : start + step]
             with single_blas:
                 value, spread = self._by_row(here)
-            out[start : start + step, 0] = _smallest(value - spread, floor(alpha * (n + 1)))
-            out[start : start + step, 1] = _smallest(value + spread, ceil((1 - alpha) * (n + 1)))
+            out[start : start + step, 0] = _smallest(value - spread, n + 1 - last)  # ⌊α(n+1)⌋, which α = 1 − 0.9 does not give at n = 99
+            out[start : start + step, 1] = _smallest(value + spread, last)
         return out
 
     def _by_row(self, X: Any) -> tuple[Array, Array]:

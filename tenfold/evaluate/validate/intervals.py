@@ -88,14 +88,27 @@ def midranks(values: Array) -> Array:
     return ranks
 
 
-def placements(positive: Array, scores: Array) -> tuple[Array, Array]:
-    """For each positive the share of negatives below it, for each negative the share of positives above it (ties half).
+def weights_below(values: Array, others: Array, w: Array) -> tuple[Array, Array]:
+    """For each value the weight of the others that are less, and of those that are no more."""
+    order = np.argsort(others, kind="stable")
+    total = np.append(0.0, np.cumsum(w[order]))
+    below, above = (total[np.searchsorted(others[order], values, side)] for side in ("left", "right"))
+    return below, above
+
+
+def placements(positive: Array, scores: Array, w: Array | None = None) -> tuple[Array, Array]:
+    """For each positive the share of negatives below it, for each negative the share of positives above it (ties half), by weight where
+    rows have one.
 
     These are DeLong's structural components; their means are both the AUC. O(n log n) by ranks (Sun & Xu 2014).
     """
     up, down = scores[positive], scores[~positive]
     if not len(up) or not len(down):
         raise BadInput("the AUC needs rows of both classes: the truth holds only one")
+    if w is not None:
+        sides = ((up, down, w[~positive]), (down, up, w[positive]))
+        shares = [sum(weights_below(*side)) / (2 * side[2].sum()) for side in sides]
+        return shares[0], 1 - shares[1]
     ranks = midranks(np.concatenate([up, down]))
     of_positive = (ranks[: len(up)] - midranks(up)) / len(down)
     of_negative = 1 - (ranks[len(up) :] - midranks(down)) / len(up)

@@ -15,7 +15,7 @@ import numpy as np
 from tenfold.core.data import Array
 from tenfold.core.errors import TenfoldError
 from tenfold.core.random import generator
-from tenfold.evaluate.validate.intervals import placements
+from tenfold.evaluate.validate.intervals import placements, weights_below
 from tenfold.score.record import Score
 
 REPLICATES, CELLS = (100, 400), 4_000_000  # of the bootstrap, least and most, and rows in all of them
@@ -82,8 +82,8 @@ def score_spread(
         if spread > 0:
             return by_unit(1 - mean / spread, (mean * of_truth / spread - part) / spread, w, units)
     found = None
-    if judge.name == "roc_auc" and output.shape[1] == 2 and (w == w[0]).all():
-        area = _area(truth == 1, output[:, 1] - output[:, 0], models)
+    if judge.name == "roc_auc" and output.shape[1] == 2:
+        area = _area(truth == 1, output[:, 1] - output[:, 0], models, w)
         found = None if area is None else by_unit(*area, w, units)
     found = _drawn(judge, truth, output, w, units, classes) if found is None else found
     if judge.role != "classifier":
@@ -108,32 +108,36 @@ def root_of(spread: Spread) -> Spread:
     return replace(spread, value=value, parts=spread.parts / (2 * value) if value > 0 else spread.parts)
 
 
-def _area(positive: Array, scores: Array, models: Array | None) -> tuple[float, Array] | None:
+def _area(positive: Array, scores: Array, models: Array | None, w: Array) -> tuple[float, Array] | None:
     """The AUC over pairs of rows that one model has judged, and what each row adds; None where there is no pair.
 
     The scores of two models are not on one scale: ranked together they cost some per cent of the AUC of small tables. With
-    h = 1, ½ or 0 for a pair in order, tied or not, and M pairs, A = Σ h/M, and row i adds Σⱼ (h − A)/M. The squares of these sums
-    count each pair twice: Σᵢ (·)² + Σⱼ (·)² − Σ (h − A)² is the variance, so they are scaled down by as much.
+    h = 1, ½ or 0 for a pair in order, tied or not, which counts w = wᵢ wⱼ, and M = Σ w over pairs, A = Σ w h/M, and row i adds
+    Σⱼ w (h − A)/M. The squares of these sums count each pair twice: Σᵢ (·)² + Σⱼ (·)² − Σ w² (h − A)²/M² is the variance, so they are
+    scaled down by as much (as if weights had nothing to do with h).
     """
     order = np.arange(len(positive)) if models is None else np.argsort(models, kind="stable")
     cuts = np.empty(0, dtype=np.int64) if models is None else np.flatnonzero(np.diff(models[order])) + 1
     groups = [rows for rows in np.split(order, cuts) if 0 < np.count_nonzero(positive[rows]) < len(rows)]
     if not groups and models is not None:
-        return _area(positive, scores, None)
-    wins, pairs, ties = np.zeros(len(positive)), np.zeros(len(positive)), 0.0
+        return _area(positive, scores, None, w)
+    equal = bool((w == w[0]).all())
+    w = np.ones(len(w)) if equal else w
+    wins, pairs, ties, squared = np.zeros(len(positive)), np.zeros(len(positive)), 0.0, 0.0
     for rows in groups:
         up, down = rows[positive[rows]], rows[~positive[rows]]
-        of_positive, of_negative = placements(positive[rows], scores[rows])
-        pairs[up], pairs[down] = len(down), len(up)
-        wins[up], wins[down] = of_positive * len(down), of_negative * len(up)
-        below = np.sort(scores[down])
-        ties += (np.searchsorted(below, scores[up], "right") - np.searchsorted(below, scores[up], "left")).sum()
-    total = pairs.sum() / 2
+        of_positive, of_negative = placements(positive[rows], scores[rows], None if equal else w[rows])
+        pairs[up], pairs[down] = w[down].sum(), w[up].sum()
+        wins[up], wins[down] = of_positive * pairs[up], of_negative * pairs[down]
+        below, above = weights_below(scores[up], scores[down], w[down])
+        ties += w[up] @ (above - below)
+        squared += float(w[up] @ w[up]) * float(w[down] @ w[down])
+    total = (w * pairs).sum() / 2
     if not total:
         return None
-    area = float(wins.sum() / pairs.sum())
-    part = (wins - area * pairs) / total
-    squares, twice = float(part @ part), (area * (1 - area) - ties / total / 4) / total
+    area = float((w * wins).sum() / (w * pairs).sum())
+    part = w * (wins - area * pairs) / total
+    squares, twice = float(part @ part), (area * (1 - area) - ties / total / 4) / total * (squared / total)
     return area, part * np.sqrt(max(1 - twice / squares, 0.5)) if squares > 0 else part
 
 

@@ -99,12 +99,13 @@ class HeldOut:
         """The score of outputs for these rows together; an AUC counts pairs of rows that one model has judged, as its estimate does."""
         judge = judge or self.judge
         output = judged_output(judge, output.astype(np.float64, copy=False), self.classes)
-        if judge.name == "roc_auc" and output.shape[1] == 2 and self.weight is None:
-            folds = np.unique(self.fold[rows])
-            parts = [p for k in folds if 0 < self.y[rows[p := np.flatnonzero(self.fold[rows] == k)]].sum() < len(p)]
-            pairs = [int(up := self.y[rows[p]].sum()) * int(len(p) - up) for p in parts]
+        if judge.name == "roc_auc" and output.shape[1] == 2:
+            folds, w, y = np.unique(self.fold[rows]), self.weights(rows), self.y[rows]
+            parts = [p for k in folds if 0 < y[p := np.flatnonzero(self.fold[rows] == k)].sum() < len(p)]
+            pairs = [float(w[p] @ y[p]) * float(w[p] @ (1 - y[p])) for p in parts]
             if parts:
-                return float(np.average([judge.of(self.y[rows[p]], output[p], None, self.labels) for p in parts], weights=pairs))
+                each = [judge.of(y[p], output[p], None if self.weight is None else w[p], self.labels) for p in parts]
+                return float(np.average(each, weights=pairs))
         return judge.of(self.truth(rows), output, self.weights(rows), self.labels)
 
     def rule(self, output: Array, rows: Array) -> Array | None:

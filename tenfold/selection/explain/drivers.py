@@ -75,6 +75,9 @@ def explained(
     rng = np.random.default_rng(seed)
     some = np.sort(rng.permutation(len(y))[:MOST_ROWS])
     used, y_some = frame.select(model.feature_names_in_.tolist())[some], np.asarray(y)[some]
+    numbers = np.arange(frame.height) if rows is None else np.asarray(rows)
+    held = None if held_out is None else Unseen.of(held_out).among(numbers)
+    unit = None if held is None else held.units(len(y))
     coded = model._coded_rows(used)
     names = [str(name) for name in model.feature_names_in_]
     categories = list(model.categories_)
@@ -87,20 +90,12 @@ def explained(
     with kept_warnings():  # the board has said them
         if len(y_some) >= LEAST_ROWS:
             try:
-                facts |= _drivers(model, used, y_some, judge, rng, positive)
+                facts |= _drivers(model, used, y_some, judge, rng, positive, None if unit is None else unit[some])
             except TenfoldError as reason:  # three quarters of the rows may lack a class, or be too few for a learner
                 facts["why_not"] = str(reason).splitlines()[0]
-    if held_out is not None:
-        numbers = np.arange(frame.height) if rows is None else np.asarray(rows)
-        facts |= _failures(
-            Unseen.of(held_out).among(numbers),
-            judge,
-            frame,
-            model,
-            [one["column"] for one in facts.get("effects", []) if "grid" in one],
-        )
+    if held is not None:
+        facts |= _failures(held, judge, frame, model, [one["column"] for one in facts.get("effects", []) if "grid" in one])
         if by is not None:
-            held = Unseen.of(held_out).among(numbers)
             told = _by_group(by.name, by[held.rows], held, held.losses(judge), positive)
             facts["fair"] = told | dict(of=judge.loss_label or "loss", used=by.name in names)
     return facts
@@ -118,10 +113,21 @@ def gaps_of(raw: Raw, rows: Array, asked: Asked) -> dict[str, int]:
 
 
 def _drivers(
-    model: TableModel, frame: pl.DataFrame, y: Array, judge: Score, rng: np.random.Generator, positive: str | None = None
+    model: TableModel,
+    frame: pl.DataFrame,
+    y: Array,
+    judge: Score,
+    rng: np.random.Generator,
+    positive: str | None = None,
+    unit: Array | None = None,
 ) -> Facts:
     order = rng.permutation(len(y))
     cut = round((1 - HELD_OUT) * len(y))
+    if unit is not None:  # rows that belong together are not on both sides: a model would know them by heart
+        _, first, place = np.unique(unit[order], return_index=True, return_inverse=True)
+        order = order[np.argsort(first[place], kind="stable")]
+        ends = np.flatnonzero(np.diff(unit[order])) + 1
+        cut = int(ends[np.argmin(np.abs(ends - cut))]) if len(ends) else cut
     train, test = np.sort(order[:cut]), np.sort(order[cut:])
     fitted: Any = fresh(model).fit(frame[train], y[train])
     response = response_of(fitted, frame[test])
@@ -151,7 +157,7 @@ def _drivers(
         held_out_rows=len(test),
         effects=effects,
         interactions=_interactions(response, top[:TOGETHER], rng),
-        sizes=by_sizes(alone(model), frame, y, order[:cut], test, judge),
+        sizes=by_sizes(alone(model), frame, y, order[:cut], test, judge, unit),
     )
 
 
@@ -295,7 +301,8 @@ def _failures(held: Unseen, judge: Score, frame: pl.DataFrame, model: TableModel
     if len(columns) > SCREENED:
         columns = order_of(rows, categories, losses, False)[:SCREENED]
     names, dates = [str(name) for name in model.feature_names_in_], _dates(model)
-    found = slices_of(rows[:, columns], [names[j] for j in columns], [categories[j] for j in columns], losses, dates)
+    beside = (None if one is None else one[some] for one in (held.weight, held.unit))
+    found = slices_of(rows[:, columns], [names[j] for j in columns], [categories[j] for j in columns], losses, dates, *beside)
     facts: Facts = dict(slices=found | dict(of=judge.loss_label or "loss"))
     if not held.classes:
         off = (held.truth - held.predicted)[some]

@@ -11,6 +11,7 @@ from tenfold.base.sklearn_api import fresh
 from tenfold.core.data import Array
 from tenfold.core.errors import TenfoldError
 from tenfold.evaluate.validate.ranges import score_range
+from tenfold.evaluate.validate.spread import by_unit, mean_of
 from tenfold.score.record import Score, judged_output
 from tenfold.selection.model.table_model import TableModel
 from tenfold.table.reading import pl
@@ -21,12 +22,14 @@ LEAST_ROWS = 15
 Facts = dict[str, Any]
 
 
-def by_sizes(model: TableModel, frame: pl.DataFrame, y: Array, train: Array, test: Array, judge: Score) -> list[Facts]:
+def by_sizes(
+    model: TableModel, frame: pl.DataFrame, y: Array, train: Array, test: Array, judge: Score, unit: Array | None = None
+) -> list[Facts]:
     """The score at each size with its range, each size holding the one before; a size that lacks a class is passed over. Rows of classes
     that have too few of them to be in any are left out.
 
     train: rows in any order that says nothing. The last point tells what it is ahead of the one before: the mean difference on the same
-    rows, and its standard error.
+    rows, and its standard error. unit: a number for each row, the same for rows that belong together.
     """
     points, losses, classes = list[Facts](), list[Array](), np.unique(y)
     if model.role == "classifier":
@@ -42,32 +45,32 @@ def by_sizes(model: TableModel, frame: pl.DataFrame, y: Array, train: Array, tes
             fitted: Any = fresh(model).fit(frame[some], y[some])
             if model.role == "classifier" and not np.array_equal(fitted.classes_, classes):
                 continue
-            point, lost = _judged(fitted, frame[test], y[test], judge)
+            point, lost = _judged(fitted, frame[test], y[test], judge, None if unit is None else unit[test])
         except TenfoldError:  # too few rows for a learner
             continue
         points.append(point | dict(rows=size))
         losses.append(lost)
     if len(points) > 1 and judge.row_loss is not None:
-        points[-1] |= _ahead(judge, losses[-2], losses[-1], points[-1]["score"])
+        points[-1] |= _ahead(judge, losses[-2], losses[-1], points[-1]["score"], None if unit is None else unit[test])
     return points
 
 
-def _judged(fitted: Any, rows: pl.DataFrame, y: Array, judge: Score) -> tuple[Facts, Array]:
+def _judged(fitted: Any, rows: pl.DataFrame, y: Array, judge: Score, unit: Array | None) -> tuple[Facts, Array]:
     """The score of unseen rows with its range, and the loss of each."""
     labels = np.asarray(fitted.classes_) if fitted.role == "classifier" else None
     output = judged_output(judge, map_rows(fitted._outputs, fitted._coded_rows(rows)).astype(np.float64), labels)
     truth = np.asarray(y, dtype=np.float64)[:, None] if labels is None else np.searchsorted(labels, y)
-    found = score_range(judge, truth, output, classes=labels)
+    found = score_range(judge, truth, output, None, unit, classes=labels)
     lost = np.zeros(len(y)) if judge.row_loss is None else np.asarray(judge.row_loss(truth, output), dtype=np.float64).reshape(-1)
     return dict(score=float(found.estimate), low=float(found.low), high=float(found.high)), lost
 
 
-def _ahead(judge: Score, before: Array, after: Array, score: float) -> Facts:
+def _ahead(judge: Score, before: Array, after: Array, score: float, unit_of: Array | None) -> Facts:
     """What the last rows bring, in the unit of the score: rows lose squares where it is a root or a share of them."""
     unit = 1.0
     if judge.name == "rmse" and score > 0:
         unit = 2 * score
     elif judge.name == "r2" and score < 1:
         unit = float(after.mean()) / (1 - score)
-    gap = (before - after) / unit
-    return dict(gain=float(gap.mean()), error=float(gap.std(ddof=1) / np.sqrt(len(gap))))
+    gap = by_unit(*mean_of((before - after) / unit, np.ones(len(after))), np.ones(len(after)), unit_of)
+    return dict(gain=gap.value, error=gap.error)

@@ -3,6 +3,8 @@
 Each level of a category, each fifth of a number and each gap is a group. One is named if its mean loss exceeds that of the
 other rows in Welch's test, one-sided, after the control of the false discovery rate over all groups (Benjamini & Hochberg 1995).
 By one column that is named all groups are told: their losses, and how far what is said of them is from what came true.
+
+Rows count by their weights, where they have some; those that belong together (a group, copies) err alike, and are one each in errors.
 """
 
 from __future__ import annotations
@@ -14,6 +16,7 @@ import numpy as np
 from scipy.special import stdtr, stdtrit
 
 from tenfold.core.data import Array
+from tenfold.evaluate.validate.spread import Spread, by_unit, mean_of
 from tenfold.selection.honest.unseen import Unseen
 from tenfold.table.sketch import written
 
@@ -28,9 +31,16 @@ MOST_GROUPS = 12  # of a column that is named, the largest
 
 
 def slices_of(
-    X: Array, names: list[str], categories: list[Array | None], losses: Array, dates: Collection[str] = ()
+    X: Array,
+    names: list[str],
+    categories: list[Array | None],
+    losses: Array,
+    dates: Collection[str] = (),
+    weight: Array | None = None,
+    unit: Array | None = None,
 ) -> dict[str, Any]:
     """Groups with larger losses, worst first; X has codes where there are categories, days where there are dates, NaN for missing."""
+    w = np.ones(len(losses)) if weight is None else weight
     least = max(LEAST_ROWS, int(LEAST_SHARE * len(losses)))
     groups = [
         (names[j], label, where)
@@ -38,19 +48,19 @@ def slices_of(
         for label, where in groups_of(X[:, j], categories[j], names[j] in dates)
         if least <= where.sum() <= len(losses) - LEAST_ROWS
     ]
-    p = np.array([_chance(losses[where], losses[~where]) for _, _, where in groups])
+    p = np.array([_chance(*(_mean(losses, some, w, unit) for some in (where, ~where))) for _, _, where in groups])
     worse: list[dict[str, Any]] = [
         dict(
             column=groups[i][0],
             group=groups[i][1],
             rows=int(groups[i][2].sum()),
-            loss=float(losses[groups[i][2]].mean()),
+            loss=float(np.average(losses[groups[i][2]], weights=w[groups[i][2]])),
             p=float(p[i]),
         )
         for i in _discovered(p, RATE)
     ]
     worse.sort(key=lambda one: -one["loss"])
-    return dict(groups=len(groups), least=least, mean=float(losses.mean()), worse=worse[:MOST_SLICES], found=len(worse))
+    return dict(groups=len(groups), least=least, mean=float(np.average(losses, weights=w)), worse=worse[:MOST_SLICES], found=len(worse))
 
 
 def by_column(
@@ -71,35 +81,45 @@ def by_column(
         said, true = held.predicted, held.truth
     groups = sorted(groups_of(column, levels, date), key=lambda pair: -int(pair[1].sum()))
     large = [pair for pair in groups if pair[1].sum() >= LEAST_ROWS]
-    other = set(_discovered(np.array([_different(losses[w], losses[~w]) for _, w in large]), RATE))
+    w, unit = np.ones(len(held)) if held.weight is None else held.weight, held.unit
+    p = [_different(*(_mean(losses, some, w, unit) for some in (where, ~where))) for _, where in large]
+    other = set(_discovered(np.array(p), RATE))
     found: list[dict[str, Any]] = []
     for i, (name, where) in enumerate(large[:MOST_GROUPS]):
-        facts = dict(group=name, rows=int(where.sum()), loss=_mean(losses[where]), said=float(said[where].mean()))
-        facts |= dict(true=float(true[where].mean()), gap=_mean((said - true)[where]), differs=i in other)
-        found.append(facts | (_decided(held.truth[where] == label, held.predicted[where] == label) if two else {}))
+        facts: dict[str, Any] = dict(group=name, rows=int(where.sum()), loss=_ranged(_mean(losses, where, w, unit)))
+        facts |= dict(said=float(np.average(said[where], weights=w[where])), true=float(np.average(true[where], weights=w[where])))
+        facts |= dict(gap=_ranged(_mean(said - true, where, w, unit)), differs=i in other)
+        found.append(facts | (_decided(held.truth[where] == label, held.predicted[where] == label, w[where]) if two else {}))
     few = [(name, int(where.sum())) for name, where in groups if where.sum() < LEAST_ROWS]
     small = dict(groups=len(few), rows=sum(rows for _, rows in few), least=LEAST_ROWS)
-    told = dict(groups=found, small=small, more=max(0, len(large) - MOST_GROUPS), mean=float(losses.mean()))
+    told = dict(groups=found, small=small, more=max(0, len(large) - MOST_GROUPS), mean=float(np.average(losses, weights=w)))
     return told | ({"class": held.classes[label]} if two else {})
 
 
-def _different(some: Array, others: Array) -> float:
+def _mean(values: Array, where: Array, w: Array, unit: Array | None) -> Spread:
+    """The mean of some rows, with its error."""
+    if not where.any():
+        return Spread(0.0, np.empty(0), False, 0.0)
+    return by_unit(*mean_of(values[where], w[where]), w[where], None if unit is None else unit[where])
+
+
+def _different(some: Spread, others: Spread) -> float:
     """The p-value of two means being the same; of too few others nothing is known."""
-    if len(others) < LEAST_ROWS:
+    if others.units < LEAST_ROWS:
         return 1.0
-    return min(1.0, 2 * min(_chance(some, others), _chance(-some, -others)))
+    return min(1.0, 2 * min(_chance(some, others), _chance(others, some)))
 
 
-def _mean(values: Array) -> dict[str, float]:
-    """A mean with its range by Student's t."""
-    middle, reach = float(values.mean()), float(stdtrit(len(values) - 1, 0.5 + LEVEL / 2) * values.std(ddof=1) / np.sqrt(len(values)))
-    return dict(value=middle, low=middle - reach, high=middle + reach)
+def _ranged(mean: Spread) -> dict[str, float]:
+    """A mean with its range by Student's t; without one where all rows are one."""
+    value, reach = mean.value, float(stdtrit(mean.units - 1, 0.5 + LEVEL / 2) * mean.error)
+    return dict(value=value, low=value - reach, high=value + reach)
 
 
-def _decided(is_one: Array, said: Array) -> dict[str, float | None]:
+def _decided(is_one: Array, said: Array, w: Array) -> dict[str, float | None]:
     """Of how many rows the class is said, how many of the class are found, and how many of the others are taken for it."""
-    shares = dict(flagged=said, found=said[is_one], alarms=said[~is_one])
-    return {name: float(some.mean()) if len(some) else None for name, some in shares.items()}
+    among = dict(flagged=np.ones(len(said), dtype=bool), found=is_one, alarms=~is_one)
+    return {name: float(np.average(said[some], weights=w[some])) if some.any() else None for name, some in among.items()}
 
 
 def groups_of(column: Array, levels: Array | None, date: bool = False) -> Iterator[tuple[str, Array]]:
@@ -134,13 +154,14 @@ def _span(low: float, high: float, date: bool) -> str:
     return first if first == last else f"{first} to {last}"
 
 
-def _chance(inside: Array, outside: Array) -> float:
-    """How likely a mean as large is by chance: Welch's test, one-sided."""
-    v, u = inside.var(ddof=1) / len(inside), outside.var(ddof=1) / len(outside)
-    gap = inside.mean() - outside.mean()
+def _chance(inside: Spread, outside: Spread) -> float:
+    """How likely a mean as large is by chance: Welch's test, one-sided; of a single unit nothing is known."""
+    v, u, gap = inside.error**2, outside.error**2, inside.value - outside.value
+    if not np.isfinite(v + u):
+        return 1.0
     if not v + u > 0:
         return 1.0 if gap <= 0 else 0.0
-    free = (v + u) ** 2 / (v**2 / (len(inside) - 1) + u**2 / (len(outside) - 1))
+    free = (v + u) ** 2 / (v**2 / (inside.units - 1) + u**2 / (outside.units - 1))
     return float(stdtr(free, -gap / np.sqrt(v + u)))
 
 

@@ -33,6 +33,8 @@ class Unseen:
     classes: list[str]  # none for numbers
     outputs: Array  # (n, classes) chances, or (n, 1) predicted numbers
     decisions: Array | None = None  # codes of classes, where they follow from costs or a threshold
+    weight: Array | None = None  # of each row, where they do not count alike
+    unit: Array | None = None  # a number for each row, the same for rows that belong together, where some do
 
     @classmethod
     def of(cls, frame: pl.DataFrame) -> Unseen:
@@ -49,7 +51,8 @@ class Unseen:
         known &= True if decisions is None else np.isfinite(decisions)
         rows, fold = (frame[name].cast(pl.Int64).to_numpy()[known] for name in ("row", "fold"))
         codes = None if decisions is None else decisions[known].astype(np.int64)
-        return cls(rows, fold, truth[known].astype(np.int64 if classes else np.float64), classes, outputs[known], codes)
+        weight, unit = (frame[name].cast(pl.Float64).to_numpy()[known] if name in frame.columns else None for name in (WEIGHT, UNIT))
+        return cls(rows, fold, truth[known].astype(np.int64 if classes else np.float64), classes, outputs[known], codes, weight, unit)
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -59,8 +62,16 @@ class Unseen:
         place = np.searchsorted(numbers, self.rows)
         known = np.flatnonzero(place < len(numbers))
         known = known[numbers[place[known]] == self.rows[known]]
-        decisions = None if self.decisions is None else self.decisions[known]
-        return Unseen(place[known], self.fold[known], self.truth[known], self.classes, self.outputs[known], decisions)
+        beside = (None if one is None else one[known] for one in (self.decisions, self.weight, self.unit))
+        return Unseen(place[known], self.fold[known], self.truth[known], self.classes, self.outputs[known], *beside)
+
+    def units(self, count: int) -> Array | None:
+        """A number for each of so many rows, the same for those that belong together, where some do; others are one each."""
+        if self.unit is None:
+            return None
+        found = float(self.unit.min()) - 1.0 - np.arange(count)
+        found[self.rows] = self.unit
+        return found
 
     @cached_property
     def scores(self) -> Array:
@@ -86,13 +97,11 @@ class Unseen:
         loss = judge.row_loss or (zero_one if self.classes else squared)
         return np.asarray(loss(truth, self.judged(judge)), dtype=np.float64).reshape(len(self))
 
-    def score(
-        self, judge: Score, where: Array | slice = slice(None), truth: Array | None = None, weights: Array | None = None
-    ) -> float:
-        """The score of some rows; `truth` instead of theirs, and by `weights`, where given."""
+    def score(self, judge: Score, where: Array | slice = slice(None), truth: Array | None = None) -> float:
+        """The score of some rows; `truth` instead of theirs, where given."""
         found = (self.truth if truth is None else truth)[where]
-        w = np.ones(len(found)) if weights is None else weights[where]
         labels = np.array(self.classes, dtype=object) if self.classes else None
+        w = np.ones(len(found)) if self.weight is None else self.weight[where]
         return float(judge.of(found if self.classes else found[:, None], self.judged(judge)[where], w, labels))
 
 

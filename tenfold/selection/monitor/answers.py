@@ -103,7 +103,7 @@ def answers_of(
     if trained_on is not None and raw.digest == trained_on:
         notes.append("this is the table that the model was fitted to: the scores below flatter it, give rows that it has not seen")
     comma = comma_of(raw)
-    beside = _beside(frame, settings, comma, notes)
+    frame, *beside = _beside(frame, settings, comma, notes)
     if model.role != "classifier":
         return Answers(model._truth(frame[target], comma)[:, None], model.predict(frame)[:, None], None, notes, *beside)
     labels = [str(one) for one in model.classes_]
@@ -144,22 +144,27 @@ def _with_target(raw: Raw, model: TableModel) -> tuple[pl.DataFrame, list[str]]:
 
 def _beside(
     frame: pl.DataFrame, settings: Mapping[str, Any], comma: bool, notes: list[str]
-) -> tuple[Array | None, Array | None]:
-    """What the run that a model comes from knows of rows: how much each counts, and which belong together; where the rows do not have it,
-    they count alike, which is noted."""
+) -> tuple[pl.DataFrame, Array | None, Array | None]:
+    """The rows, and what the run that a model comes from knows of them: how much each counts, and which belong together. Those of weight 0
+    are left out, as there; where the rows do not have weights, they count alike. Both is noted. comma: the table writes commas before
+    decimals."""
     weights, groups = (settings.get(name) for name in ("weights", "groups"))
     weight = unit = None
     if weights is not None:
         read = finite(frame[weights])[0] if weights in frame.columns and frame[weights].dtype.is_numeric() else None
         if read is None and weights in frame.columns and (found := as_numbers(as_texts(frame[weights]), comma)) is not None:
             read = found.values
-        if read is None or read.null_count() or not (read > 0).all():
-            notes.append(f"the run counts rows by {weights!r}, of which not every row here has a number above 0: they count alike")
+        if read is None or read.null_count() or not (read >= 0).all() or not (read > 0).any():
+            notes.append(f"the run counts rows by {weights!r}, of which not every row here has a number of at least 0: they count alike")
         else:
+            some = read > 0
+            if gone := int((~some).sum()):
+                frame, read = frame.filter(some), read.filter(some)
+                notes.append(f"{gone:,} row{'s' if gone > 1 else ''} of weight 0 left out")
             weight = read.to_numpy() / float(np.mean(read.to_numpy()))
     if groups is not None and groups in frame.columns:
         unit = group_numbers(frame[groups])
-    return weight, unit
+    return frame, weight, unit
 
 
 def label_of(value: Any, labels: list[str]) -> str:

@@ -1,7 +1,8 @@
 """Drift: whether new rows are like the training table, column by column from its sketch, and all columns together.
 
     number, date   Kolmogorov-Smirnov: the largest distance between the two distribution functions at the cuts of the sketch
-    category       chi-square of the two rows of counts, cells that expect fewer than 5 taken together
+    category       chi-square of the two rows of counts, cells that expect fewer than 5 taken together; where the sketch names the
+                   frequent levels alone, of these, given that they were frequent
     gaps           chi-square of the two shares of missing values
     size           population stability index, Σ (p − q) log(p / q) over at most 10 bins or the levels
     together       a classifier that tells training rows from new ones by all columns, cross-validated: AUC 0.5 if it cannot
@@ -15,20 +16,21 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy.special import chdtrc, kolmogorov
+from scipy.special import betainc, chdtrc, kolmogorov
 
 import tenfold
 from tenfold.core.data import Array
 from tenfold.evaluate.split.splitters import assign_folds
 from tenfold.evaluate.validate.ranges import score_range
 from tenfold.score.registry import SCORES
+from tenfold.table.columns import LEAST_LEVEL_ROWS
 from tenfold.table.reading import pl
-from tenfold.table.sketch import seen, unlike, written
+from tenfold.table.sketch import MOST_LEVELS, seen, unlike, written
 
 SURE = 0.05
 SMALL, LARGE = 0.1, 0.25  # of the population stability index: what is called slight, and what is called strong
 BINS = 10
-LEAST_EXPECTED = 5.0
+LEAST_EXPECTED, ROUNDING = 5.0, 1e-9
 MOST_ROWS = 5000  # of each table, for the classifier
 ROUNDS, LEAF, FOLDS = 60, 20, 5
 Facts = dict[str, Any]
@@ -83,7 +85,7 @@ def _column(one: Facts, values: pl.Series, strange: list[tuple[Array, str]]) -> 
     if before.sum() == 0 or now.sum() == 0:
         p, index, how = 1.0, 0.0, ""
     elif one["kind"] == "category":
-        p, index = chi_square(np.array([before, now])), stability(before, now)
+        p, index = (named_levels(before, now) if one["rare"] else chi_square(np.array([before, now]))), stability(before, now)
         how = _most_changed([*one["levels"], "other levels"], before, now)
     else:
         p, index = smirnov(before, now), stability(*_coarse(before, now))
@@ -130,6 +132,27 @@ def chi_square(counts: Array) -> float:
         return 1.0
     expected = np.outer(sides, counts.sum(axis=0)) / total
     return float(chdtrc(counts.shape[1] - 1, ((counts - expected) ** 2 / expected).sum()))
+
+
+def named_levels(before: Array, now: Array) -> float:
+    """The p-value of the levels that a sketch names having one share of both tables; cells that expect too few rows are taken together.
+
+    They are named for having `least` training rows or more. Of many levels of about as many some owe that to luck, and new rows of the
+    same law have fewer of them. Of t rows of a level Binomial(t, π) are training rows, π = n/(n + m), given that these are so many: with
+    Sⱼ = P(Binomial(t − j, π) ≥ least − j) their mean is t π S₁/S₀, and that of a (a − 1) is t (t − 1) π² S₂/S₀.
+    """
+    share, a = before.sum() / (before.sum() + now.sum()), before[:-1]
+    least = LEAST_LEVEL_ROWS if len(a) < MOST_LEVELS else a.min() + 1  # of those with as few as that not all may be named
+    a, t = a[a >= least], (before + now)[:-1][a >= least]
+    known, *given = (betainc(least - j, t - least + 1, share) for j in range(3))
+    with np.errstate(divide="ignore", invalid="ignore"):  # of so many rows hardly any would be training rows, were there not as many
+        mean = np.where(known > 0, t * share * given[0] / known, least)
+        squares = np.where(known > 0, t * (t - 1) * share**2 * given[1] / known, least * (least - 1) + 1)
+    variance = np.maximum(squares + mean - mean**2, 0.0)
+    small = variance < LEAST_EXPECTED
+    off, variance = (np.append(cells[~small], cells[small].sum()) for cells in (a - mean, variance))
+    told = variance > ROUNDING * a.sum()
+    return float(chdtrc(told.sum(), (off[told] ** 2 / variance[told]).sum())) if told.any() else 1.0
 
 
 def stability(before: Array, now: Array) -> float:
