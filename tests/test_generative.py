@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -391,6 +392,16 @@ def test_what_is_not_offered_is_refused_in_words() -> None:
     with pytest.raises(BadParameter, match="n_classes - 1"):
         tenfold.LinearDiscriminantAnalysis(n_components=3).fit(X, y)
     assert tenfold.LinearDiscriminantAnalysis(n_components=1).fit(X, y).transform(X).shape == (150, 1)
+
+
+def test_centroids_of_columns_without_spread_are_saved(tmp_path: Path) -> None:
+    """Those lie infinitely many standard deviations apart."""
+    X, y = np.repeat([[0.0, 1.0], [2.0, 5.0]], 4, axis=0), np.repeat(["a", "b"], 4)
+    with pytest.warns(Degenerate, match="constant within each class"):
+        model = tenfold.NearestCentroid().fit(X, y)
+    tenfold.save(model, tmp_path / "m.tenfold")
+    again = tenfold.load(tmp_path / "m.tenfold")
+    assert np.isinf(again.deviations_).all() and again.predict(X).tolist() == y.tolist()
 
 
 def test_labels_with_steps_between_them() -> None:

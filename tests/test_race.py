@@ -11,7 +11,7 @@ import pytest
 from small_portfolio import shrink
 
 import tenfold
-from tenfold.core.errors import BadRequest
+from tenfold.core.errors import BadInput, BadRequest
 from tenfold.score.registry import SCORES
 from tenfold.selection import job
 from tenfold.selection.choice import held_out
@@ -129,6 +129,16 @@ def test_a_table_of_categories_alone_is_raced_over(kind: type[pl.DataType]) -> N
     y = (table["a"].cast(pl.String) == "true").to_numpy() + 0.1 * rng.normal(size=80)
     run = tenfold.select(table, y, effort="quick", folds=3)
     assert run.signal and run.record["failures"] == {} and np.corrcoef(run.predict(table), y)[0, 1] > 0.9
+
+
+@pytest.mark.parametrize("unit", [1e74, 1e-74])
+def test_a_target_in_another_unit_has_the_same_signal(unit: float) -> None:
+    x = np.random.default_rng(0).normal(size=60)
+    table = pl.DataFrame({"x": x, "y": (x + 0.3 * np.sin(100 * x)) * unit})
+    run = tenfold.select(table, "y", effort="quick", folds=3)
+    assert run.signal and run.estimate is not None and 0.1 * unit < run.estimate.low < run.estimate.high < 0.6 * unit
+    with pytest.raises(BadInput, match="whose fourth powers leave the range of floats"):
+        tenfold.select(table.with_columns(y=pl.col("y") * unit), "y")
 
 
 def test_a_forked_process_is_told_what_it_would_wait_for(monkeypatch: pytest.MonkeyPatch) -> None:

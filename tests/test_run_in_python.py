@@ -84,6 +84,17 @@ def test_arrays_of_any_kind(array: Any, kinds: list[Any]) -> None:
     assert not isinstance(array, np.ma.MaskedArray) or frame["x1"].to_list() == [2.0, None]
 
 
+def test_intervals_and_periods_of_pandas_are_texts() -> None:
+    cut = pandas.cut(pandas.Series([1.0, 2.0, None, 3.0]), 2)
+    frame = read_table(pandas.DataFrame({"cut": cut, "month": pandas.period_range("2024-01", periods=4, freq="M")})).frame
+    assert frame["cut"].to_list() == ["(0.998, 2.0]", "(0.998, 2.0]", None, "(2.0, 3.0]"] and frame["month"][3] == "2024-04"
+
+
+def test_the_column_of_a_frame_that_cannot_be_converted_is_named() -> None:
+    with pytest.raises(BadInput, match="the column 'b' of the frame cannot be converted"):
+        read_table(pandas.DataFrame({"a": [1, 2], "b": [1, "x"]}))
+
+
 @pytest.mark.parametrize(
     ("target", "values"),
     [

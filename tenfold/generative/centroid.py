@@ -46,7 +46,7 @@ class NearestCentroid(Classifier, OnePass):
     """
 
     centroids_: Array = learned("float(K,p)", "mean or median of each class, shrunken where that was asked for")
-    deviations_: Array = learned("float(K,p)", "distance of the centroids from the overall one, in standard deviations")
+    deviations_: Array = learned("real(K,p)", "distance of the centroids from the overall one, in standard deviations")
     within_class_std_dev_: Array = learned("float(p)", "standard deviation of each column within classes")
     class_prior_: Array = learned("float(K)", "probability of each class")
     class_weight_: Array = learned("float(K)", "weight of the rows of each class")

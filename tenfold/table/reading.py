@@ -25,6 +25,7 @@ import numpy as np
 
 from tenfold.core.data import Array
 from tenfold.core.errors import BadFile, BadInput, BadType
+from tenfold.gate.categories import is_gap
 from tenfold.table.lines import Tell, tell_by_warning
 from tenfold.table.packed import bytes_of, inner_name, is_packed
 
@@ -210,10 +211,23 @@ def _from_frame(table: Any) -> pl.DataFrame:
         ) from None
     try:
         names = {name: str(name) for name in frame.columns if not isinstance(name, str)}
-        converted: pl.DataFrame = frame.rename(names).to_polars()
+        frame = frame.rename(names)
+        converted: pl.DataFrame = frame.to_polars()
     except Exception as reason:  # pandas columns of mixed Python objects have no Arrow type
-        raise BadInput(f"the frame cannot be converted: {first_line(reason)}: give each column one type") from None
-    return converted
+        raise BadInput(f"{_culprit(frame)} cannot be converted: {first_line(reason)}: give each column one type") from None
+    # periods and intervals of pandas, as from pd.cut: polars knows of no texts for them
+    odd = [name for name, kind in converted.schema.items() if isinstance(kind, getattr(pl, "BaseExtension", ()))]
+    return converted.with_columns(pl.Series(name, [None if is_gap(one) else str(one) for one in frame[name].to_list()]) for name in odd)
+
+
+def _culprit(frame: Any) -> str:
+    """The column that keeps a frame from being converted."""
+    for name in dict.fromkeys(frame.columns):
+        try:
+            frame.select(name).to_polars()
+        except Exception:
+            return f"the column {str(name)!r} of the frame"
+    return "the frame"
 
 
 def first_line(reason: BaseException) -> str:

@@ -17,7 +17,7 @@ SYNONYMS = {
     **dict.fromkeys(("regression", "regressor", "numbers", "numeric"), "number"),
 }
 LEAST_ROWS = 10
-SMALLEST, LARGEST = 1e-100, 1e100
+SMALLEST, LARGEST = 1e-75, 1e75  # of a target: the error of a squared error has its fourth power
 LEAST_CLASS_ROWS = 3  # with two folds left out at a time, three rows leave one to learn from
 FEW_CLASS_ROWS = 10  # below, a class is told of
 
@@ -119,7 +119,7 @@ def learnable(task: Task, those: str = "", tiny: bool = False) -> Task:
         raise BadInput(f"the target column {name!r} is {y[0]:g} in every row{those}: there is nothing to predict")
     if not SMALLEST < np.abs(y).max() < LARGEST:
         raise BadInput(
-            f"the target column {name!r} has values of size {np.abs(y).max():.0e}, whose squares leave the "
+            f"the target column {name!r} has values of size {np.abs(y).max():.0e}, whose fourth powers leave the "
             "range of floats: give it in another unit"
         )
     return replace(task, y=np.ascontiguousarray(y))
