@@ -59,6 +59,8 @@ def test_target_kinds_json_and_quiet(capsys: pytest.CaptureFixture[str]) -> None
     said = capsys.readouterr().out
     assert said.count("\n") == 1 and said.endswith("no warnings\n")
     assert run(["check", "t.csv", "--kind", "x"]) == 2 and "give COLUMN=KIND" in capsys.readouterr().err
+    assert run(["check", "t.csv", "--kind", "x=foo"]) == 2
+    assert capsys.readouterr().err.startswith("tenfold: --kind x=foo: must be one of nominal, ")
 
 
 class _Tags(HTMLParser):

@@ -110,8 +110,10 @@ def test_rows_may_come_through_a_pipe(source: str, monkeypatch: pytest.MonkeyPat
     writer.start()
     assert run(["predict", "t.tenfold", "pipe"]) == 0 and capsys.readouterr().out == expected
     writer.join()
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"")))
-    assert run(["predict", "t.tenfold", "-"]) == 3 and "standard input is empty" in capsys.readouterr().err
+    wrong = ((b"", 3, "standard input is empty"), (b"x,c\n", 3, "standard input holds no rows"), (b"x\n1\n", 2, "'c' in standard input,"))
+    for given, code, said in wrong:
+        monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(given)))
+        assert run(["predict", "t.tenfold", "-"]) == code and said in capsys.readouterr().err
 
 
 @pytest.mark.parametrize("end", [".csv", ".tsv", ".parquet", ".jsonl"])

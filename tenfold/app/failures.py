@@ -27,6 +27,7 @@ FAULT, WRONG_USE, UNUSABLE, NOTHING_FITTED, TOO_LITTLE_TIME, STOPPED = 1, 2, 3, 
 NOTHING = "stopped; nothing was written"
 PARAMETER = re.compile(r"^([a-z_]+)=(?:'([^']*)'|([^\s:]+))(?=[: ])")  # metric='f1' at the beginning of a message,
 WITHIN = re.compile(r"\b(task|metric|positive)=(?:'([^']*)')")  # and further on
+KIND = re.compile(r"""^kinds\[(['"])(.*)\1\]='(\w*)'""")  # of tenfold.read
 
 FUNCTION = re.compile(r",? or a function of .*$")
 
@@ -136,7 +137,7 @@ def typed(message: str) -> str:
         value = next(one for one in found.groups()[1:] if one is not None)
         return f"--{found[1].replace('_', '-')} {value}"
 
-    return FUNCTION.sub("", WITHIN.sub(option, PARAMETER.sub(option, message)))
+    return FUNCTION.sub("", WITHIN.sub(option, PARAMETER.sub(option, KIND.sub(r"--kind \2=\3", message))))
 
 
 def _usage(wrong: Any) -> str:

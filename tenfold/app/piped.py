@@ -34,7 +34,7 @@ def as_file(path: Path) -> Iterator[Path]:
         try:
             yield kept
         except TenfoldError as reason:  # the place where it was kept means nothing to anybody
-            raise type(reason)(str(reason).replace(str(kept), name)) from None
+            raise type(reason)(str(reason).replace(str(kept), name).replace(kept.name, name)) from None
 
 
 def _kept(source: BinaryIO, name: str, place: Path) -> Path:

@@ -70,7 +70,7 @@ def _of_numbers(name: str, values: pl.Series) -> Kind:
     doubt = None
     if sentinel is not None:
         rows = int((x == sentinel).sum())
-        doubt = f"{sentinel:g} in {rows:,} rows stands apart, as if for a missing value: missing=[{sentinel:g}] reads it so"
+        doubt = f"{sentinel:g} in {rows:,} rows stands apart, as if for a missing value: in Python missing=[{sentinel:g}] reads it so"
         x = x[x != sentinel]
     whole = bool((x[:SOME] == np.round(x[:SOME])).all()) and bool((x == np.round(x)).all())
     # Of measurements that differ only the ends matter.
