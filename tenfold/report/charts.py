@@ -167,7 +167,7 @@ def effect_chart(effect: dict[str, Any], unit: str, scale: tuple[float, float]) 
         f"effect of {name}",
         (float(grid[0]), float(grid[-1])),
         scale,
-        x_title=name,
+        x_title=_of_column(effect),
         y_title=unit,
         x_ticks=[(one, tick_text(one)) for one in grid.tolist()] if few else _days(effect, grid),
     )
@@ -183,6 +183,12 @@ def _days(along: dict[str, Any], x: Any) -> list[tuple[float, str]] | None:
     if along.get("kind") != "date":
         return None
     low, high = float(min(x)), float(max(x))
+def _of_column(along: dict[str, Any]) -> str:
+    """What the numbers along a column are."""
+    name = shown(along["column"], 40)
+    return f"what the words of {name} score" if along.get("kind") == "text" else name
+
+
     return [(one, written(along, one)) for one in (low + (high - low) * share for share in (0.125, 0.375, 0.625, 0.875))]
 
 
@@ -240,7 +246,7 @@ def time_chart(board: list[tuple[str, dict[str, Any]]], metric: str, scale: tupl
 def along_chart(along: dict[str, Any], y_title: str) -> Markup:
     """Quantiles of residuals along a column."""
     x, low, middle, high = (along[key] for key in ("x", "low", "middle", "high"))
-    name, ends = shown(along["column"], 40), (min([*low, 0]), max([*high, 0]))
+    name, ends = _of_column(along), (min([*low, 0]), max([*high, 0]))
     plot = Plot(f"residuals along {name}", (min(x), max(x)), ends, x_title=name, y_title=y_title, x_ticks=_days(along, x))
     plot.level(0.0)
     plot.band(x, low, high)
