@@ -58,11 +58,16 @@ def confusion_rows(names: list[str], counts: Array) -> tuple[list[str], list[lis
     rows: list[list[Any]] = []
     for name, line, part in zip(names, counts, shares, strict=True):
         cells = [
-            dict(text=f"{int(count):,}", small=f"{100 * share:.0f}%", heat=min(int(10 * share), 9) if count else None)
+            dict(text=f"{int(count):,}", small=_rounded(share), heat=min(int(10 * share), 9) if count else None)
             for count, share in zip(line, part, strict=True)
         ]
         rows.append([f"is {shown(name, 24)}", *cells, f"{int(line.sum()):,}"])
     return ["", *(f"said {shown(name, 24)}" for name in names), "rows"], rows
+
+
+def _rounded(share: float) -> str:
+    """A share in whole per cent; of what is neither nothing nor all never 0 or 100."""
+    return "<1%" if 0 < share < 0.01 else ">99%" if 0.99 < share < 1 else f"{100 * share:.0f}%"
 
 
 def threshold_chart(found: Thresholds, miss: float) -> Markup:
@@ -178,17 +183,17 @@ def effect_chart(effect: dict[str, Any], unit: str, scale: tuple[float, float]) 
     return plot.svg()
 
 
-def _days(along: dict[str, Any], x: Any) -> list[tuple[float, str]] | None:
-    """The marks of an axis of dates, which are days since 1970-01-01: four of them, apart from one another and from the ends."""
-    if along.get("kind") != "date":
-        return None
-    low, high = float(min(x)), float(max(x))
 def _of_column(along: dict[str, Any]) -> str:
     """What the numbers along a column are."""
     name = shown(along["column"], 40)
     return f"what the words of {name} score" if along.get("kind") == "text" else name
 
 
+def _days(along: dict[str, Any], x: Any) -> list[tuple[float, str]] | None:
+    """The marks of an axis of dates, which are days since 1970-01-01: four of them, apart from one another and from the ends."""
+    if along.get("kind") != "date":
+        return None
+    low, high = float(min(x)), float(max(x))
     return [(one, written(along, one)) for one in (low + (high - low) * share for share in (0.125, 0.375, 0.625, 0.875))]
 
 
