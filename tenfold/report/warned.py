@@ -116,6 +116,7 @@ def _singles(facts: Facts) -> list[object]:
             rows,
             right=(1,),
             narrow=True,
-            caption=f"From {ALMOST_PERFECT} on, the upright line, a leak is suspected.",
+            caption=f"From {ALMOST_PERFECT} on a leak is suspected.",
         ),
+        Text(f"The upright line is at {ALMOST_PERFECT}.", faint=True, picture=True),
     ]
