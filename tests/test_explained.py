@@ -17,7 +17,7 @@ from tenfold.report.page import page_of
 from tenfold.score.registry import SCORES
 from tenfold.selection.explain.alone import order_of, single_strengths
 from tenfold.selection.explain.drivers import explained
-from tenfold.selection.explain.slices import RATE, by_column, groups_of, slices_of
+from tenfold.selection.explain.slices import RATE, by_column, groups_of, slices_of, span_of
 from tenfold.selection.honest.unseen import Unseen
 from tenfold.selection.model.store import plain
 from tenfold.selection.model.table_model import TableModel
@@ -103,6 +103,12 @@ def test_dates_are_written_as_days() -> None:
     assert days["day"] == "date" and days.get("a") is None
     page = page_of(dict(settings=dict(task="number", target="y")), held, facts)
     assert page.count(">2020-") >= 4 and "1.8e+04" not in page and ">18500<" not in page and ">18.5k<" not in page
+
+
+def test_spans_of_numbers() -> None:
+    assert span_of(0.123456, 2.34567) == "0.1235 to 2.346" and span_of(99_911.2, 100_014) == "99,911.2 to 100,014"
+    assert span_of(1013.21, 1013.44) == "1,013.21 to 1,013.44" and span_of(3, 3) == "3"
+    assert span_of(18_262, 18_263, "date") == "2020-01-01 to 2020-01-02" and span_of(-3.5, 2, "text") == "of score -3.5 to 2"
 
 
 def test_effects_are_of_the_positive_class() -> None:

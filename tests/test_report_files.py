@@ -33,6 +33,7 @@ def test_markdown_holds_the_facts_of_the_page() -> None:
         page = page_of(record_of(kinds > 0), held_out_of(kinds), explained_of(kinds > 0))
         titles = re.findall('<section id="[a-z]+"><h2>(.*?)</h2>', page)
         assert [one for one in titles if one in heads] == heads and {"Verdict", "The race", "The chosen model", "Reproduce"} <= set(heads)
+        assert "upright line" not in text and "upright line" in page  # no pictures, and nothing of how they are to be read
         assert "| forest |" in text and "tenfold select churn.csv --target left" in text and text.count("\nPredicts   ") == 1
         for block in re.findall(r"(?:^\|.*\n)+", text, re.MULTILINE):  # every line of a table has as many cells
             assert len({len(re.findall(r"(?<!\\)\|", line)) for line in block.splitlines()}) == 1

@@ -19,6 +19,7 @@ from tenfold.app.commands import run
 from tenfold.app.options import OPTIONS
 from tenfold.core.errors import TenfoldWarning
 from tenfold.report import classes, trust
+from tenfold.report.charts import confusion_rows, effect_chart
 from tenfold.report.chosen import chosen, learning
 from tenfold.report.errors import errors
 from tenfold.report.facts import Facts
@@ -101,6 +102,15 @@ def test_the_rule_of_a_signal_is_the_one_that_was_used() -> None:
     record["search"]["gain"] |= dict(value=0.1, low=-0.02, high=0.22, error=0.06)
     text = texts_of(trusted(Facts(record)))
     assert SIGNAL == 1 and "above zero" not in text and "more than 1 standard error" in text and "0.0600" in text
+
+
+def test_drift_is_told_as_it_was_judged() -> None:
+    record, more = record_of(True), explained_of(True)
+    assert "--time-column judges by that" in texts_of(warned(Facts(record, None, more)))
+    record["settings"]["time_column"] = "x1"
+    assert "judges by that" not in texts_of(warned(Facts(record, None, more)))
+    more["order"]["drift"] = dict(rows=40, of=1, changed=0, columns=[])
+    assert "The last 40 rows are like the first 40: no drift" in texts_of(warned(Facts(record, None, more)))
 
 
 def test_one_line_of_leakage() -> None:
@@ -287,6 +297,10 @@ def test_classes_that_are_many() -> None:
     table = next(one for one in uncertainty(Facts(record_of(True), held)).blocks if getattr(one, "heads", [""])[0] == "class")  # type: ignore[union-attr]
     assert [row[0] for row in table.rows] == labels[8:] and table.caption == "8 smaller classes not shown"
     assert "Nothing was resampled." in texts_of(target(Facts(record_of(True), held)))
+    named = dict(column="note", outputs=["P(c1)"], grid=[-2.0, 0.0, 2.0], effect=[[-0.2, 0.0, 0.3]], kind="text")
+    assert "what the words of note score" in effect_chart(named, "change", (-1, 1))
+    _, rows = confusion_rows(["a", "b"], np.array([[997, 3], [0, 10]]))
+    assert [cell["small"] for cell in (*rows[0][1:3], *rows[1][1:3])] == [">99%", "<1%", "0%", "100%"]
     few = Unseen.of(held_out_of(2))
     few = replace(few, truth=np.where(np.arange(len(few)) < 20, 1, 0))
     assert "chosen under Errors." in texts_of(target(Facts(record_of(True), few)))
@@ -298,6 +312,9 @@ def test_large_numbers_are_written_out() -> None:
     text = texts_of(uncertainty(facts)) + texts_of(target(facts))
     assert "e+05" not in text and "100k" not in text and "predicted 99,99" in text and "half of the rows below 100,00" in text
     flat = replace(held, outputs=np.full((len(held), 1), held.truth.mean()))
+    assert "held out" not in texts_of(target(facts))
+    part = Facts(facts.record, replace(held, **{name: getattr(held, name)[:280] for name in ("rows", "fold", "truth", "outputs")}))
+    assert "In the 280 of 400 rows that were held out." in texts_of(target(part))  # as in order of time
     assert "neither too high nor too low" in texts_of(errors(Facts(record_of(False), flat)))
 
 

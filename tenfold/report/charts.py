@@ -58,11 +58,16 @@ def confusion_rows(names: list[str], counts: Array) -> tuple[list[str], list[lis
     rows: list[list[Any]] = []
     for name, line, part in zip(names, counts, shares, strict=True):
         cells = [
-            dict(text=f"{int(count):,}", small=f"{100 * share:.0f}%", heat=min(int(10 * share), 9) if count else None)
+            dict(text=f"{int(count):,}", small=_rounded(share), heat=min(int(10 * share), 9) if count else None)
             for count, share in zip(line, part, strict=True)
         ]
         rows.append([f"is {shown(name, 24)}", *cells, f"{int(line.sum()):,}"])
     return ["", *(f"said {shown(name, 24)}" for name in names), "rows"], rows
+
+
+def _rounded(share: float) -> str:
+    """A share in whole per cent; of what is neither nothing nor all never 0 or 100."""
+    return "<1%" if 0 < share < 0.01 else ">99%" if 0.99 < share < 1 else f"{100 * share:.0f}%"
 
 
 def threshold_chart(found: Thresholds, miss: float) -> Markup:
@@ -167,7 +172,7 @@ def effect_chart(effect: dict[str, Any], unit: str, scale: tuple[float, float]) 
         f"effect of {name}",
         (float(grid[0]), float(grid[-1])),
         scale,
-        x_title=name,
+        x_title=_of_column(effect),
         y_title=unit,
         x_ticks=[(one, tick_text(one)) for one in grid.tolist()] if few else _days(effect, grid),
     )
@@ -176,6 +181,12 @@ def effect_chart(effect: dict[str, Any], unit: str, scale: tuple[float, float]) 
         plot.line(grid, line, f"c{k}")
     plot.rug([one for one in floats(effect.get("rug")) if grid[0] <= one <= grid[-1]])
     return plot.svg()
+
+
+def _of_column(along: dict[str, Any]) -> str:
+    """What the numbers along a column are."""
+    name = shown(along["column"], 40)
+    return f"what the words of {name} score" if along.get("kind") == "text" else name
 
 
 def _days(along: dict[str, Any], x: Any) -> list[tuple[float, str]] | None:
@@ -240,7 +251,7 @@ def time_chart(board: list[tuple[str, dict[str, Any]]], metric: str, scale: tupl
 def along_chart(along: dict[str, Any], y_title: str) -> Markup:
     """Quantiles of residuals along a column."""
     x, low, middle, high = (along[key] for key in ("x", "low", "middle", "high"))
-    name, ends = shown(along["column"], 40), (min([*low, 0]), max([*high, 0]))
+    name, ends = _of_column(along), (min([*low, 0]), max([*high, 0]))
     plot = Plot(f"residuals along {name}", (min(x), max(x)), ends, x_title=name, y_title=y_title, x_ticks=_days(along, x))
     plot.level(0.0)
     plot.band(x, low, high)

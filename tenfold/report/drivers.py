@@ -53,6 +53,7 @@ def drivers(facts: Facts) -> Section | None:
             ["column", "loses", "", ""],
             rows,
             right=(1,),
+            tight=(3,),
             narrow=True,
             caption="" if of <= MOST_ROWS else f"and {of - MOST_ROWS} more that lose less",
         ),
@@ -167,10 +168,11 @@ def failing(facts: Facts) -> Section | None:
             Text(
                 f"{counted(total, 'group')} of {groups:,} looked at "
                 f"{'has a larger loss than' if total == 1 else 'have larger losses than'} the other rows, beyond what chance explains "
-                f"after so many looks (false discovery rate 5%). The upright line is the mean loss {figure(mean)}.{facts.by_weight}",
+                f"after so many looks (false discovery rate 5%). The mean loss is {figure(mean)}.{facts.by_weight}",
             ),
         )
         blocks.append(Table(["column", "group", "rows", shown(found.get("of", "loss"), 30), "", "of the mean"], rows, right=(2, 3, 5)))
+        blocks.append(Text("The upright line is the mean loss.", faint=True, picture=True))
     elif found:
         blocks.append(
             Text(

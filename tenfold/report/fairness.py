@@ -29,8 +29,9 @@ def fairness(facts: Facts) -> Section | None:
         span = "" if low is None else f"{figure(low)} to {figure(high)}"
         rows.append([shown(one.get("group", ""), 40), f"{int(number(one.get('rows')) or 0):,}", figure(value), mark, span])
     heads = [name, "rows", loss, "", "95% range"]
-    caption = f"The mean of all rows is {figure(mean)}, the upright line."
+    caption = f"The mean of all rows is {figure(mean)}."
     blocks.append(Table(heads, rows, right=(1, 2), tight=(0, 4), narrow=True, caption=caption))
+    blocks.append(Text("The upright line is the mean of all rows.", faint=True, picture=True))
     what = f"mean chance of {shown(two, 24)}" if two else "mean chance of what is said" if facts.classes else "mean prediction"
     heads = [name, what, "came true" if facts.classes else "mean truth", "off by", "95% range"]
     show = percent if facts.classes else figure

@@ -86,6 +86,7 @@ def target(facts: Facts) -> Section | None:
     held = facts.held
     if held is None or not len(held):
         return None
+    few = [Text(f"In the {len(held):,} of {facts.rows:,} rows that were held out.", faint=True)] if len(held) < facts.rows else []
     if held.classes:
         counts = np.bincount(held.truth, minlength=len(held.classes))
         order = np.argsort(-counts, kind="stable")
@@ -108,7 +109,7 @@ def target(facts: Facts) -> Section | None:
         return Section(
             "target",
             f"The target: {facts.target}",
-            [Table(["class", "rows", "share", ""], rows, right=(1, 2), narrow=True), *more, *said],
+            [Table(["class", "rows", "share", ""], rows, right=(1, 2), narrow=True), *more, *few, *said],
         )
     y = held.truth
     svg = charts.histogram_chart(y, f"distribution of {facts.target}", facts.target)
@@ -116,7 +117,7 @@ def target(facts: Facts) -> Section | None:
     words = f"From {charts.level_of(lowest)} to {charts.level_of(highest)}, half of the rows below {charts.level_of(middle)}."
     lean = numbers.skew(y)
     figures = [Figure("Distribution", svg, words)]
-    blocks: list[object] = [Figures(figures)]
+    blocks: list[object] = [Figures(figures), *few]
     if lean > SKEWED and lowest > 0:
         figures.append(
             Figure(

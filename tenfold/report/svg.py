@@ -16,6 +16,7 @@ from tenfold.table.show import shown
 WIDTH, HEIGHT = 400, 250  # of a picture, in pixels on a wide page
 LEFT, RIGHT, TOP, BOTTOM = 52, 14, 14, 40
 TITLE, LETTER = 24, 6.4  # pixels left of the numbers of an axis, and of a letter
+BROAD = "<>=+%&@mw"
 TICK = 14 * LETTER  # of a mark at most
 TICKS = 5
 MOST_MARKS = 2000
@@ -65,7 +66,7 @@ def places(count: int) -> tuple[float, float]:
 
 def wide(text: str) -> float:
     """About how many pixels a text of a picture takes; Chinese, Japanese and Korean letters are twice as wide."""
-    return sum(LETTER * (2 if unicodedata.east_asian_width(c) in "WF" else 1) for c in text)
+    return sum(LETTER * (2 if unicodedata.east_asian_width(c) in "WF" else 1.4 if c.isupper() or c in BROAD else 1) for c in text)
 
 
 def cut(text: Any, room: float) -> str:

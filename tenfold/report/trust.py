@@ -13,9 +13,9 @@ from tenfold.core.data import Array
 from tenfold.core.errors import TenfoldError
 from tenfold.report.facts import as_list, number
 from tenfold.score.record import Score
+from tenfold.selection.explain.slices import span_of
 from tenfold.selection.honest.estimate import COVERAGE, enough_by_class, in_sets, least_of, reach_of
 from tenfold.selection.honest.unseen import Unseen
-from tenfold.table.sketch import written
 
 SHUFFLES, SHUFFLED_ROWS = 200, 4_000_000  # of the truth, and rows of all of them together
 PROMISED = COVERAGE
@@ -85,8 +85,7 @@ def _of_numbers(held: Unseen, ends: Sequence[float], w: Array, weighted: bool) -
 
 
 def _span(predicted: Array) -> str:
-    low, high = (written(dict(kind="number"), float(one)) for one in (predicted.min(), predicted.max()))
-    return f"predicted {low} to {high}"
+    return f"predicted {span_of(float(predicted.min()), float(predicted.max()))}"
 
 
 def _of_classes(held: Unseen, w: Array, weighted: bool) -> Coverage | None:

@@ -63,11 +63,11 @@ def _changed(facts: Facts) -> list[object]:
     if not found:
         return []
     if not columns:
-        return [Text(f"The last {rows:,} rows are like the first {rows:,} in each of {counted(of, 'column')}: no drift along the table.")]
-    words = (
-        f"The last {rows:,} rows differ from the first {rows:,} in {count:,} of {counted(of, 'column')}. In a file that is sorted this "
-        "says nothing; where the order is one of time, rows to come will differ too, and --time-column judges by that."
-    )
+        each = f" in each of {of:,} columns" if of > 1 else ""
+        return [Text(f"The last {rows:,} rows are like the first {rows:,}{each}: no drift along the table.")]
+    words = f"The last {rows:,} rows differ from the first {rows:,} in {count:,} of {counted(of, 'column')}. In a file that is sorted this "
+    words += "says nothing; where the order is one of time, rows to come will differ too"
+    words += "." if facts.settings.get("time_column") else ", and --time-column judges by that."
     cells = [
         [f"{shown(one.get('column', ''), 60)}{' (the target)' if one.get('target') is True else ''}", shown(one.get("size", ""), 20),
          shown(one.get("how", ""), 120)]
@@ -116,6 +116,7 @@ def _singles(facts: Facts) -> list[object]:
             rows,
             right=(1,),
             narrow=True,
-            caption=f"From {ALMOST_PERFECT} on, the upright line, a leak is suspected.",
+            caption=f"From {ALMOST_PERFECT} on a leak is suspected.",
         ),
+        Text(f"The upright line is at {ALMOST_PERFECT}.", faint=True, picture=True),
     ]

@@ -71,6 +71,7 @@ def explained(
     classes = [str(one) for one in model.classes_] if model.role == "classifier" else None
     usual = "rmse" if classes is None else "log_loss"
     judge = judge_of(metric or usual, dict(positive=positive), classes) or SCORES[usual]
+    kinds = _kinds(model)
     model, frame = model.apart_from_texts(frame, np.asarray(y))
     rng = np.random.default_rng(seed)
     some = np.sort(rng.permutation(len(y))[:MOST_ROWS])
@@ -90,11 +91,11 @@ def explained(
     with kept_warnings():  # the board has said them
         if len(y_some) >= LEAST_ROWS:
             try:
-                facts |= _drivers(model, used, y_some, judge, rng, positive, None if unit is None else unit[some])
+                facts |= _drivers(model, used, y_some, judge, rng, kinds, positive, None if unit is None else unit[some])
             except TenfoldError as reason:  # three quarters of the rows may lack a class, or be too few for a learner
                 facts["why_not"] = str(reason).splitlines()[0]
     if held is not None:
-        facts |= _failures(held, judge, frame, model, [one["column"] for one in facts.get("effects", []) if "grid" in one])
+        facts |= _failures(held, judge, frame, model, kinds, [one["column"] for one in facts.get("effects", []) if "grid" in one])
         if by is not None:
             told = _by_group(by.name, by[held.rows], held, held.losses(judge), positive)
             facts["fair"] = told | dict(of=judge.loss_label or "loss", used=by.name in names)
@@ -118,6 +119,7 @@ def _drivers(
     y: Array,
     judge: Score,
     rng: np.random.Generator,
+    kinds: dict[str, str],
     positive: str | None = None,
     unit: Array | None = None,
 ) -> Facts:
@@ -146,9 +148,8 @@ def _drivers(
         for i in ranked
     ]
     top = [int(columns[i]) for i in ranked if mean[i] > 0]
-    shown, dates = _shown_outputs(response, fitted, y), _dates(model)
-    drawn = _of_positive(response, fitted, positive)
-    effects = [one | _kind(one, dates) for j in top[:EFFECTS] if (one := _effect(drawn, j, shown, rng)) is not None]
+    shown, drawn = _shown_outputs(response, fitted, y), _of_positive(response, fitted, positive)
+    effects = [one | _kind(one, kinds) for j in top[:EFFECTS] if (one := _effect(drawn, j, shown, rng)) is not None]
     return dict(
         importance=importance,
         importance_of=len(response.columns),
@@ -226,14 +227,15 @@ def _shown_outputs(response: Response, model: Any, y: Array) -> list[int]:
     return sorted(np.argsort(-np.array(counts), kind="stable")[:MOST_CLASSES].tolist())
 
 
-def _dates(model: TableModel) -> set[str]:
-    """The columns whose numbers are days since 1970-01-01."""
-    return {column.name for column in model.coder.as_columns() if column.kind == "date"}
+def _kinds(model: TableModel) -> dict[str, str]:
+    """The columns whose numbers are not plain ones: days since 1970-01-01 of a date, and what the words of a text score."""
+    scores = {str(name): "text" for text in model.texts or () for name in text.names_}
+    return scores | {column.name: "date" for column in model.coder.as_columns() if column.kind == "date"}
 
 
-def _kind(one: Facts, dates: set[str]) -> Facts:
-    """How the numbers along a column are written, where they are not plain ones."""
-    return dict(kind="date") if one["column"] in dates else {}
+def _kind(one: Facts, kinds: dict[str, str]) -> Facts:
+    """The kind of the numbers along a column, where they are not plain ones."""
+    return dict(kind=kinds[one["column"]]) if one["column"] in kinds else {}
 
 
 def _effect(response: Response, j: int, outputs: list[int], rng: np.random.Generator) -> Facts | None:
@@ -290,7 +292,9 @@ def _interactions(response: Response, columns: list[int], rng: np.random.Generat
     return sorted(pairs, key=lambda pair: -pair["share"] * pair["size"])
 
 
-def _failures(held: Unseen, judge: Score, frame: pl.DataFrame, model: TableModel, drivers: list[str]) -> Facts:
+def _failures(
+    held: Unseen, judge: Score, frame: pl.DataFrame, model: TableModel, kinds: dict[str, str], drivers: list[str]
+) -> Facts:
     """The groups of rows whose losses are larger, and residuals along the columns that matter."""
     if len(held) < LEAST_ROWS:
         return {}
@@ -300,14 +304,14 @@ def _failures(held: Unseen, judge: Score, frame: pl.DataFrame, model: TableModel
     categories = list(model.categories_)
     if len(columns) > SCREENED:
         columns = order_of(rows, categories, losses, False)[:SCREENED]
-    names, dates = [str(name) for name in model.feature_names_in_], _dates(model)
+    names = [str(name) for name in model.feature_names_in_]
     beside = (None if one is None else one[some] for one in (held.weight, held.unit))
-    found = slices_of(rows[:, columns], [names[j] for j in columns], [categories[j] for j in columns], losses, dates, *beside)
+    found = slices_of(rows[:, columns], [names[j] for j in columns], [categories[j] for j in columns], losses, kinds, *beside)
     facts: Facts = dict(slices=found | dict(of=judge.loss_label or "loss"))
     if not held.classes:
         off = (held.truth - held.predicted)[some]
         along = [_along(name, rows[:, names.index(name)], off) for name in drivers]
-        facts["residuals"] = [one | _kind(one, dates) for one in along]
+        facts["residuals"] = [one | _kind(one, kinds) for one in along]
     return facts
 
 
@@ -328,7 +332,7 @@ def _by_group(name: str, column: pl.Series, held: Unseen, losses: Array, positiv
         look, values = look_at(column, column.dtype != pl.String, Asked(keep=[name]))
     if look.kind in ("number", "date") and values.drop_nulls().n_unique() > MOST_LEVELS:
         numbers = values.cast(pl.Float64).fill_null(np.nan).to_numpy()
-        return dict(column=name) | by_column(numbers, None, held, losses, positive, look.kind == "date")
+        return dict(column=name) | by_column(numbers, None, held, losses, positive, look.kind)
     texts = as_texts(values if values.dtype == pl.String else column)
     levels = np.array(texts.drop_nulls().unique().sort().to_list(), dtype=object)
     places = {level: float(code) for code, level in enumerate(levels)}

@@ -9,7 +9,8 @@ Rows count by their weights, where they have some; those that belong together (a
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator, Mapping
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ MOST_LEVELS = 30  # of a category, the most frequent
 PARTS = 5  # of a number
 RATE = 0.05  # of the groups that are named, the share expected to be no worse than the others
 MOST_SLICES = 20
+LARGE = 1e4  # numbers that are written out
 LEVEL = 0.95  # of ranges
 MOST_GROUPS = 12  # of a column that is named, the largest
 
@@ -35,17 +37,18 @@ def slices_of(
     names: list[str],
     categories: list[Array | None],
     losses: Array,
-    dates: Collection[str] = (),
+    kinds: Mapping[str, str] = MappingProxyType({}),
     weight: Array | None = None,
     unit: Array | None = None,
 ) -> dict[str, Any]:
-    """Groups with larger losses, worst first; X has codes where there are categories, days where there are dates, NaN for missing."""
+    """Groups with larger losses, worst first; X has codes where there are categories, NaN for missing. kinds: of columns by name, "date"
+    where numbers are days since 1970-01-01, "text" where they are what words score."""
     w = np.ones(len(losses)) if weight is None else weight
     least = max(LEAST_ROWS, int(LEAST_SHARE * len(losses)))
     groups = [
         (names[j], label, where)
         for j in range(X.shape[1])
-        for label, where in groups_of(X[:, j], categories[j], names[j] in dates)
+        for label, where in groups_of(X[:, j], categories[j], kinds.get(names[j], "number"))
         if least <= where.sum() <= len(losses) - LEAST_ROWS
     ]
     p = np.array([_chance(*(_mean(losses, some, w, unit) for some in (where, ~where))) for _, _, where in groups])
@@ -64,7 +67,7 @@ def slices_of(
 
 
 def by_column(
-    column: Array, levels: Array | None, held: Unseen, losses: Array, positive: str | None = None, date: bool = False
+    column: Array, levels: Array | None, held: Unseen, losses: Array, positive: str | None = None, kind: str = "number"
 ) -> dict[str, Any]:
     """The groups of one column, largest first: mean loss, what is said and what came true, each mean with its range.
 
@@ -79,7 +82,7 @@ def by_column(
         said, true = held.outputs[np.arange(len(held)), held.predicted], (held.truth == held.predicted).astype(np.float64)
     else:
         said, true = held.predicted, held.truth
-    groups = sorted(groups_of(column, levels, date), key=lambda pair: -int(pair[1].sum()))
+    groups = sorted(groups_of(column, levels, kind), key=lambda pair: -int(pair[1].sum()))
     large = [pair for pair in groups if pair[1].sum() >= LEAST_ROWS]
     w, unit = np.ones(len(held)) if held.weight is None else held.weight, held.unit
     p = [_different(*(_mean(losses, some, w, unit) for some in (where, ~where))) for _, where in large]
@@ -122,8 +125,8 @@ def _decided(is_one: Array, said: Array, w: Array) -> dict[str, float | None]:
     return {name: float(np.average(said[some], weights=w[some])) if some.any() else None for name, some in among.items()}
 
 
-def groups_of(column: Array, levels: Array | None, date: bool = False) -> Iterator[tuple[str, Array]]:
-    """Groups of rows by one column, in words; date: it holds days since 1970-01-01."""
+def groups_of(column: Array, levels: Array | None, kind: str = "number") -> Iterator[tuple[str, Array]]:
+    """Groups of rows by one column, in words."""
     missing = np.isnan(column)
     if missing.any():
         yield "missing", missing
@@ -141,7 +144,7 @@ def groups_of(column: Array, levels: Array | None, date: bool = False) -> Iterat
         where = (column > low) & (column <= end)
         if where.any():
             inside = column[where]
-            yield _span(float(inside.min()), float(inside.max()), date), where
+            yield span_of(float(inside.min()), float(inside.max()), kind), where
         low = end
 
 
@@ -149,9 +152,13 @@ def level_name(levels: Array, code: Any) -> str:
     return str(levels[int(code)]) if 0 <= int(code) < len(levels) else "other"
 
 
-def _span(low: float, high: float, date: bool) -> str:
-    first, last = (written(dict(kind="date" if date else "number"), one) for one in (low, high))
-    return first if first == last else f"{first} to {last}"
+def span_of(low: float, high: float, kind: str = "number") -> str:
+    """From a value to another: numbers with four digits where these tell the two apart, large ones written out, days of dates."""
+    whole = [written(dict(kind="date" if kind == "date" else "number"), one) for one in (low, high)]
+    ends = whole if kind == "date" else [f"{one:.4g}" if abs(one) < LARGE else text for one, text in zip((low, high), whole, strict=True)]
+    ends = whole if ends[0] == ends[1] else ends
+    span = ends[0] if ends[0] == ends[1] else " to ".join(ends)
+    return f"of score {span}" if kind == "text" else span
 
 
 def _chance(inside: Spread, outside: Spread) -> float:
