@@ -431,6 +431,21 @@ def test_columns_that_only_together_have_drifted(capsys: Captured) -> None:
     assert found.value == pytest.approx(0.5, abs=0.1)  # copies do not give the other table away
 
 
+def test_copies_of_rows_are_no_more_evidence() -> None:
+    from tenfold.table.columns import look_at_columns
+    from tenfold.table.sketch import sketch
+
+    false = 0
+    for seed in range(60):
+        rng = np.random.default_rng([seed, 80])
+        before, now = (pl.DataFrame(rng.normal(size=(rows, 4)), schema=list("abcd"))[np.repeat(np.arange(rows), 4)] for rows in (80, 50))
+        columns, used = look_at_columns(before, True)
+        found = drifts.together(sketch(used, columns), before, now)
+        assert found is not None
+        false += found.drifted
+    assert false <= stats.binom.ppf(0.99, 60, 0.05)
+
+
 def test_the_tests_of_columns_agree_with_scipy() -> None:
     rng = np.random.default_rng(0)
     before, now = rng.integers(5, 60, size=(2, 6)).astype(float)

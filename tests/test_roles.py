@@ -221,6 +221,19 @@ def test_a_choice_in_time_looks_at_the_past_alone() -> None:
     np.testing.assert_array_equal(again.outputs["best"][found.fold[again.rows] < 3], honest.outputs["best"][found.fold[honest.rows] < 3])
 
 
+def test_one_span_of_time_says_nothing_of_the_luck_of_rounds() -> None:
+    """Of a score that is no mean over rows, where the run was cut after two spans: no warning, and no signal is claimed."""
+    X, y = numbers(200)
+    codes, division = (y > 0).astype(np.int64), folds_in_time(np.arange(200.0), 5, "t")
+    both = [Family("guess", FrequencyGuess(), 0), Family("logistic", tenfold.LogisticRegression(), 1)]
+    found = Race(Rows(X, codes, division, pl.DataFrame(X)), both, [SCORES["roc_auc"]])
+    found.run(singles=2)
+    honest = audit(found)
+    assert honest is not None and honest.method == "one span of time, judged by the choice made before it"
+    gain = honest.gain(0, "best")
+    assert gain.value > 0.2 and np.isnan(gain.error)
+
+
 def test_an_estimate_in_time_is_one_for_the_future(monkeypatch: pytest.MonkeyPatch) -> None:
     """Every month has a level of its own: folds by chance have seen it, and promise what the future does not keep."""
     shrink(monkeypatch, 5, (5, 40))

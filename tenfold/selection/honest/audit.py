@@ -77,7 +77,8 @@ class Audit:
             )
             chance = judge.sign * np.array([self._shuffled(outputs[p], self.rows[p]) for p in parts])
             ahead = found - (guesses if guesses.mean() >= chance.mean() else chance)
-            value, error = float(ahead.mean()), float(ahead.std(ddof=1) / np.sqrt(ahead.size))
+            value = float(ahead.mean())
+            error = float(ahead.std(ddof=1) / np.sqrt(ahead.size)) if ahead.size > 1 else np.nan  # one round says nothing of its luck
             name, how = judge.name, "paired differences of the rounds"
         return Estimate(name, value, value - Z * error, value + Z * error, error, how)
 
@@ -138,7 +139,8 @@ def _method(race: Race, folds: list[int], nested: bool, rounds: int) -> str:
     if len(folds) == 1:
         return f"the choice repeated without each {IN_WORDS.get(rounds, f'{rounds}th')} of the rows of one fold"
     if race.ordered:
-        return f"{len(folds) - 1} spans of time, each judged by {'a model of the rows' if race.named else 'the choice made'} before it"
+        spans = "one span of time," if rounds == 1 else f"{rounds} spans of time, each"
+        return f"{spans} judged by {'a model of the rows' if race.named else 'the choice made'} before it"
     if race.named:
         return f"cross-validation, {len(folds)} folds"
     if nested:

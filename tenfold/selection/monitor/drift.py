@@ -217,5 +217,5 @@ def together(sketched: Facts, training: pl.DataFrame, new: pl.DataFrame, seed: i
         )
         learner.fit(both[np.flatnonzero(fold != k)], label[fold != k])
         scores[fold == k] = np.log(np.maximum(learner.predict_proba(both[np.flatnonzero(fold == k)]), 1e-16))
-    found = score_range(SCORES["roc_auc"], label, scores)
+    found = score_range(SCORES["roc_auc"], label, scores, None, copies if len(of_copies) < len(copies) else None)  # as one row
     return Together(found.estimate, found.low, found.high, (parts[0].height, parts[1].height))
