@@ -125,7 +125,7 @@ def class_texts(texts: pl.Series, known: Collection[str] = ()) -> pl.Series:
 
 def other_spellings(known: Collection[str]) -> dict[str, str]:
     """What else stands for a known level, by who has written it: 5 is 5.0, and true is True and TRUE."""
-    found = {}
+    found = dict[str, str]()
     for level in sorted(known):
         others = [level.removesuffix(".0") if level.endswith(".0") else f"{level}.0"] if WHOLE.fullmatch(level) else []
         if level.lower() in ("true", "false"):
