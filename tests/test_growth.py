@@ -17,10 +17,11 @@ from tenfold.score.registry import find_score
 from tenfold.selection.found import Found
 from tenfold.selection.honest.estimate import Estimate
 from tenfold.selection.honest.growth import PAIR, UNTRIED, Growth, grown
-from tenfold.selection.job import Again, Job
+from tenfold.selection.job import Job
 from tenfold.selection.race.race import Race
 from tenfold.selection.race.wall import Wall
 from tenfold.selection.record import facts_of
+from tenfold.selection.search import Again, Search
 from tenfold.selection.settings import Settings
 
 
@@ -110,14 +111,14 @@ def test_what_the_clock_cuts_off_is_not_the_growth(effort: str, monkeypatch: pyt
     shrink(monkeypatch)
     walls: list[Wall] = []
 
-    def over(self: Job, race: Race, variants: Any) -> None:
+    def over(self: Search, race: Race, variants: Any) -> None:
         walls[0].over.set()
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("tenfold.selection.job.Wall", lambda *asked: walls.append(Wall(*asked)) or walls[-1])
+    monkeypatch.setattr("tenfold.selection.search.Wall", lambda *asked: walls.append(Wall(*asked)) or walls[-1])
     asked, events = Settings(effort=effort, time=60.0), list[str]()
     with monkeypatch.context() as clock:
-        clock.setattr(Job, "_refine", over)
+        clock.setattr(Search, "_refine", over)
         cut = Job(lambda event, **facts: events.append(event), True, asked).run(*_checkers(700))
     race = cut.outcome.race
     assert cut.record["cut_by_time"] and not cut.record["interrupted"] and events.count("interrupted") == 1

@@ -12,13 +12,14 @@ from small_portfolio import shrink
 
 import tenfold
 from tenfold.selection import job
-from tenfold.selection.job import Again, Job
+from tenfold.selection.job import Job
 from tenfold.selection.plan.entries import Shape
 from tenfold.selection.plan.portfolio import portfolio
 from tenfold.selection.plan.refine import VARIANTS, affordable_variants
 from tenfold.selection.race import checkpoint
 from tenfold.selection.race.checkpoint import Checkpoint
 from tenfold.selection.race.race import Race
+from tenfold.selection.search import Again
 from tenfold.selection.settings import Settings
 
 SHAPES = {

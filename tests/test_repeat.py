@@ -12,11 +12,12 @@ import pytest
 from small_portfolio import shrink
 
 import tenfold
-from tenfold.selection.job import Again, Job
+from tenfold.selection.job import Job
 from tenfold.selection.plan import plan
 from tenfold.selection.race import checkpoint
 from tenfold.selection.race.checkpoint import Checkpoint
 from tenfold.selection.race.repeat import of_all_divisions
+from tenfold.selection.search import Again
 from tenfold.selection.settings import Settings
 
 ROWS = 120

@@ -18,10 +18,11 @@ from tenfold.app.show import Json, Silent, Text
 from tenfold.app.words import clean
 from tenfold.core.errors import BadFile
 from tenfold.report.typed import learner_typed
-from tenfold.selection.job import Again, Job
+from tenfold.selection.job import Job
 from tenfold.selection.model.store import MODEL, RECORD, check_folder, plain, record_of, table_of
 from tenfold.selection.race.checkpoint import Checkpoint
 from tenfold.selection.run import run_of
+from tenfold.selection.search import Again
 from tenfold.selection.settings import Settings
 
 Stopped = Annotated[Path, typer.Argument(metavar="DIR", help="where tenfold select was stopped")]

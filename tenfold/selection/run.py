@@ -17,10 +17,11 @@ from tenfold.selection.explain.reasons import Effect, Reasons, effect, movers, r
 from tenfold.selection.found import Found
 from tenfold.selection.honest.estimate import COVERAGE, Estimate, least_of, reach_of, reaches_of
 from tenfold.selection.honest.unseen import Unseen
-from tenfold.selection.job import Job, Listener
+from tenfold.selection.job import Job
 from tenfold.selection.model.store import BEST, SIMPLE, write_run
 from tenfold.selection.model.table_model import TableModel
 from tenfold.selection.plan.guess import FrequencyGuess
+from tenfold.selection.search import Listener
 from tenfold.selection.settings import Settings
 from tenfold.selection.targets import are_names, columns_in, settings_of
 from tenfold.table.reading import pl, read_table

@@ -131,3 +131,8 @@ def _names(option: str, names: Any) -> list[str]:
         example = f", such as [{names!r}]" if isinstance(names, str) else ""
         raise BadParameter(f"{option}={names!r}: must be a list of names of columns{example}")
     return given
+
+
+def told_beside(prefer: str) -> str:
+    """What is told beside what is preferred."""
+    return "best" if prefer == "simple" else "simple"

@@ -1,0 +1,228 @@
+"""The search for a model: the race of the families of a plan, with what comes before and behind it, under Ctrl-C and the clock.
+
+    first heat      on some of the rows of a long table: which families run on all
+    first lap       every family on every fold
+    second lap      variants of those that lead; pairs of folds for the nested estimate
+    repeats         of small tables, the finalists on other divisions of the rows
+    fewer rows      what is taken, by models of K - 2 folds: what the last rows bring
+
+Where it is cut short, what is complete counts.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+
+import numpy as np
+
+from tenfold.core.threads import thread_budget
+from tenfold.selection.honest.growth import can_run_fewer, run_fewer, seconds_of, taken_without
+from tenfold.selection.looked import Looked
+from tenfold.selection.plan.candidates import Family
+from tenfold.selection.plan.entries import Entry
+from tenfold.selection.plan.folds import Division
+from tenfold.selection.plan.plan import Plan
+from tenfold.selection.race.checkpoint import Checkpoint
+from tenfold.selection.race.race import Race
+from tenfold.selection.race.repeat import can_repeat, run_again
+from tenfold.selection.race.rows import Rows
+from tenfold.selection.race.wall import Wall
+from tenfold.selection.race.workers import Workers
+from tenfold.selection.settings import Settings, told_beside
+from tenfold.table.task import Task
+
+Listener = Callable[..., None]
+HURRY = 2.5  # seconds of fitting at most, about, once a run was stopped
+WORTH_A_PROCESS = 4.0  # seconds of one core by the cost model, from which the time that a process takes to start is soon made up
+KEPT_FOR_REFIT = 0.15  # share of the time that is left for fitting what was chosen
+MOST_FOR_GROWTH = 0.15  # share of the time that is kept, besides, for models of fewer rows
+LATEST = 1.05  # of the time, and HURRY: what is fitted then should be ready
+
+
+@dataclass(frozen=True)
+class Again:
+    """How far an earlier run came: all of its plan, or so many units of it; heat: of its first heat; fewer: whether it went
+    on to models of fewer rows, None for what the plan says."""
+
+    units: int | None = None
+    heat: bool = False
+    fewer: bool | None = None
+
+
+class Search:
+    """One search, and how it has ended: stopped by Ctrl-C, cut by the clock, or neither."""
+
+    def __init__(self, emit: Listener, finish_early: bool, settings: Settings, checkpoint: Checkpoint | None, again: Again | None) -> None:
+        """checkpoint: where the race is kept, and may go on from. again: do the work of an earlier run, and heed no clock."""
+        self.emit, self.finish_early, self.settings, self.checkpoint, self.again = emit, finish_early, settings, checkpoint, again
+        self.units = None if again is None or again.heat else again.units
+        self.began, self.interrupted, self.cut = time.perf_counter(), False, False
+        self.heat: Race | None = None  # a first heat, on some of the rows
+
+    @property
+    def gone(self) -> float:
+        """Seconds since the run began."""
+        return time.perf_counter() - self.began
+
+    @property
+    def left(self) -> float | None:
+        """Seconds in which what is chosen should be fitted, about; None for as long as it takes."""
+        if self.interrupted:
+            return HURRY
+        if self.settings.time is None or self.again is not None:
+            return None
+        return max(HURRY, LATEST * self.settings.time + HURRY - self.gone)
+
+    def run(self, plan: Plan, looked: Looked, division: Division) -> tuple[Race, Task]:
+        """The race, and the task of its rows: all of them, unless it was cut short in a first heat."""
+        X, task, decisions, weight = looked.X, looked.task, looked.decisions, looked.weight
+        judges, texts = looked.judges(division.fold), looked.read_texts(division.fold)
+        labels, names = task.classes if task.kind == "classes" else None, looked.coder.names_out()
+        everything = Rows(X, task.codes, division, looked.table, names, weight, labels, texts)
+        families: list[Family] = list(plan.families)
+        workers = Workers(thread_budget() - 1 if plan.seconds >= WORTH_A_PROCESS else 0)
+
+        def race_of(families: Sequence[Family]) -> Race:
+            return Race(everything, list(families), judges, costs=decisions.costs, pairs=plan.nested, workers=workers)
+
+        race = race_of(families)
+        self.emit(
+            "plan",
+            families=len(families) - 1,
+            models=[family.title for family in families[1:]],
+            settings=len(race.settings) - 1,
+            folds=race.K,
+            width=X.shape[1],
+            fits=race.fits_to_do,
+            uncoded=0 if race.fits.raw is None else looked.uncoded,
+            nested=plan.nested,
+            screened=plan.screened,
+            seconds=self._forecast(plan),
+        )
+        rows = np.arange(len(X))
+        with workers:
+            with self._wall(1 - KEPT_FOR_REFIT) as wall:
+                if plan.screened is not None:
+                    rows = plan.sample(len(X), self.settings.seed, task.codes if task.kind == "classes" else None)
+                    heat = self.heat = race.some(rows)
+                    families = self._screened(plan, heat)
+                    if self.again is not None and self.again.heat:
+                        return heat, replace(task, y=task.y[rows], rows=task.rows[rows])
+                    self.emit("screened", kept=[family.title for family in families[1:]], rows=len(rows), seconds=self.gone)
+                    race = race_of(families)
+                variants = partial(_variants, plan, race)
+                tick = partial(self._tick, race=race)
+                if self.checkpoint is not None:
+                    self.checkpoint.restore(race, variants)
+                race.run(tick, singles=race.K, most=self.units)
+                if not race.pairs and can_run_fewer(race):
+                    wall.keep(self._kept_for_growth(race))
+                self._refine(race, variants)
+                race.run(tick, most=self.units)
+                self._repeat(race, plan)
+            self._ended(wall, race)
+            self._grow(race, plan)
+        some = replace(task, y=task.y[rows], rows=task.rows[rows])
+        first = self.heat
+        if first is not None and not race.begun and some.n_classes == task.n_classes and first.judges[0].name == judges[0].name:
+            return first, some  # rather a model of some rows than none
+        return race, task
+
+    def _forecast(self, plan: Plan) -> float | None:
+        """About how many seconds the run takes; no more than it may."""
+        seconds, most = plan.forecast(thread_budget()), self.settings.time
+        return seconds if seconds is None or most is None or self.again is not None else min(seconds, most)
+
+    def _screened(self, plan: Plan, heat: Race) -> list[Family]:
+        """The families that run on all rows, by a first heat on some."""
+        known = None if self.checkpoint is None else self.checkpoint.families()
+        if known is None:
+            if self.checkpoint is not None:
+                self.checkpoint.restore_heat(heat)
+            most = self.again.units if self.again is not None and self.again.heat else None
+            heat.run(partial(self._tick, race=heat), singles=1, most=most)
+            kept = plan.after_heat(heat.order())
+            known = [family.title for number, family in enumerate(heat.families) if number in kept]
+        return [family for family in heat.families if family.title in known]
+
+    def _refine(self, race: Race, variants: Callable[[], Sequence[Family]]) -> None:
+        """Let variants of the leaders into a second lap, once the first is complete; a race that goes on may have them already."""
+        if len(race.complete_folds) < race.K or (self.units is not None and len(race.done) >= self.units):
+            return
+        if len(race.families) == race.first:
+            race.enter(variants())
+        more = race.families[race.first :]
+        self.emit("refined", variants=len(more), of=list(dict.fromkeys(family.refines for family in more)), seconds=self.gone)
+
+    def _repeat(self, race: Race, plan: Plan) -> None:
+        """Let the finalists run on other divisions of the rows, once all else is done."""
+        if not can_repeat(race):
+            return
+        for number in range(1, 1 + plan.repeats([race.families[f] for f in race.finalists()])):
+            if self.units is not None and race.units_done >= self.units:
+                break
+            run_again(race, self.settings.seed, number, self._tick, self.units)
+        if race.repeats:
+            self.emit("repeated", divisions=len(race.repeats), families=len(race.repeats[0].families) - 1, seconds=self.gone)
+
+    def _grow(self, race: Race, plan: Plan) -> None:
+        """Let what is taken also run on fewer rows, to tell what the last ones bring; once all else is done, or the clock has cut it short
+        and there is time for this too."""
+        known = None if self.again is None else self.again.fewer
+        if self.interrupted or known is False or not can_run_fewer(race):
+            return
+        with self._wall(LATEST) as wall:
+            numbers = self._without_folds(race)
+            wall.keep(sum(race.fit_seconds(number) for number in numbers) * race.K / (race.K - 1))  # for fitting what is chosen
+            planned = known or plan.has_room([race.families[number] for number in numbers])
+            if seconds_of(race, numbers) <= wall.left if self.cut else planned:
+                run_fewer(race, numbers, self._tick)
+        self._ended(wall, race)
+
+    def _without_folds(self, race: Race) -> list[int]:
+        """The families that models of fewer rows are of."""
+        return taken_without(race, (self.settings.prefer, told_beside(self.settings.prefer)))
+
+    def _kept_for_growth(self, race: Race) -> float:
+        """Seconds of a given time that models of fewer rows will take, about; nothing where that is too much."""
+        if self.settings.time is None or self.again is not None:
+            return 0.0
+        seconds = seconds_of(race, self._without_folds(race))
+        return seconds if seconds <= MOST_FOR_GROWTH * self.settings.time else 0.0
+
+    def _ended(self, wall: Wall, race: Race) -> None:
+        """Whether work was cut short by Ctrl-C or by the clock: then what is complete is kept, and it is said once."""
+        told, self.interrupted, self.cut = self.cut, wall.interrupted, self.cut or wall.cut
+        if wall.interrupted or (wall.cut and not told):
+            self.stopped(race)
+
+    def stopped(self, race: Race) -> None:
+        """Keep what is complete, and say so."""
+        race = self.heat if self.heat is not None and not race.begun else race
+        if self.checkpoint is not None and race.done:
+            self._keep(race, done=True)
+        self.emit("interrupted", done=race.units_done, of=max(race.units, race.units_done), seconds=self.gone, wall=not self.interrupted)
+
+    def _tick(self, done: int, of: int, race: Race | None = None) -> None:
+        self.emit("progress", done=done, of=of, seconds=self.gone, **({} if race is None else race.place()))
+        if self.checkpoint is not None and race is not None:
+            self._keep(race)
+
+    def _keep(self, race: Race, done: bool = False) -> None:
+        if self.checkpoint is not None:
+            self.checkpoint.keep(race, [family.title for family in race.families], done, heat=race is self.heat)
+
+    def _wall(self, share: float) -> Wall:
+        """For work that ends with Ctrl-C, and when this share of a given time is over."""
+        limit = self.settings.time if self.again is None else None
+        return Wall(self.finish_early, None if limit is None else limit * share - self.gone)
+
+
+def _variants(plan: Plan, race: Race) -> list[Entry]:
+    """Variants of the families that lead after the first lap."""
+    families = [family for family in race.families[: race.first] if isinstance(family, Entry)]
+    ran = [sum(number == one and len(held) == 1 for one, held in race.done) for number in range(race.first)]
+    return plan.variants(families, race.leaders(), ran)
