@@ -136,12 +136,12 @@ def test_cells_of_any_type_are_altered(capsys: Captured) -> None:
     assert run(["estimate", "t.tenfold", "t.parquet", "--quiet"]) == 0
     assert run(["explain", "t.tenfold", "t.parquet", "--column", "d"]) == 0
     assert "  2024-01-01  " in capsys.readouterr().out
+    frame[:1].write_parquet("one.parquet")
+    assert run(["explain", "t.tenfold", "one.parquet", "--row", "1"]) == 3 and "one.parquet has one row" in capsys.readouterr().err
     frame.rename({"x": "x=1"}).write_parquet("t.parquet")
     assert run(["fit", "t.parquet", "--target", "y", "--model", "GaussianNB", "--folds", "3", "--quiet"]) == 0
     assert run(["explain", "t.tenfold", "--row", "3", "--set", "x=1=0.5", "--set", "d="]) == 0
     assert "WHAT IF  x=1 = 0.5, d = missing: prediction" in capsys.readouterr().out
-    frame[:1].rename({"x": "x=1"}).write_parquet("one.parquet")
-    assert run(["explain", "t.tenfold", "one.parquet", "--row", "1"]) == 3 and "one.parquet has one row" in capsys.readouterr().err
 
 
 def test_what_is_wrong_with_a_cell_is_told_once(capsys: Captured) -> None:
