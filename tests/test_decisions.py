@@ -227,6 +227,12 @@ def test_costs_that_cannot_be_read(cost: Any, words: str) -> None:
         cost_matrix(checked_cost(cost) or [], ["no", "yes"], 1)
 
 
+def test_costs_with_commas_before_decimals(tmp_path: Path) -> None:
+    file = tmp_path / "c.csv"
+    file.write_text("truth;a;b\na;0;1,5\nb;2,25;0\n")
+    assert cost_matrix(checked_cost(file) or [], ["a", "b"], 1).tolist() == [[0.0, 1.5], [2.25, 0.0]]
+
+
 def test_files_of_costs_that_cannot_be_read(tmp_path: Path) -> None:
     file = tmp_path / "c.csv"
     for text, words in (

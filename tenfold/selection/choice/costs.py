@@ -24,6 +24,7 @@ from tenfold.core.errors import BadInput, BadParameter
 from tenfold.score.means import Mean
 from tenfold.score.record import CLASSES, PROBABILITIES, RowLoss, Score
 from tenfold.table.cells import as_numbers, as_texts
+from tenfold.table.columns import comma_of
 from tenfold.table.reading import pl, read_table
 
 COST = "cost"  # the name of the score
@@ -107,10 +108,10 @@ def _from_file(path: Path) -> Named:
         frame = frame[1:].rename(dict(zip(frame.columns, names, strict=True))) if len(set(names)) == len(names) else frame
     if frame.width < 3 or not frame.height:
         raise BadInput(f"{raw.name} holds no matrix of costs: give a line for each true class and a column for each decision")
-    truths, named = as_texts(frame[:, 0]).fill_null("").to_list(), []
+    truths, named, comma = as_texts(frame[:, 0]).fill_null("").to_list(), [], comma_of(raw)
     for name in frame.columns[1:]:
         column = frame[name]
-        read = as_numbers(as_texts(column)) if column.dtype == pl.String else None
+        read = as_numbers(as_texts(column), comma) if column.dtype == pl.String else None
         values = column.cast(pl.Float64, strict=False) if read is None else read.values
         for truth, value in zip(truths, values.to_list(), strict=True):
             if value is None or not math.isfinite(value):
