@@ -22,7 +22,7 @@ import tenfold
 from tenfold.app import select_run
 from tenfold.app.commands import run
 from tenfold.saved import writing
-from tenfold.selection import job
+from tenfold.selection import job, search
 from tenfold.selection.plan import refine
 from tenfold.selection.race import checkpoint
 from tenfold.selection.race import race as race_module
@@ -186,7 +186,7 @@ def test_a_run_that_is_stopped_after_its_race_saves_what_is_fitted_soonest(whole
             raise KeyboardInterrupt
         return work(*some)
 
-    monkeypatch.setattr(job, "HURRY", 0.0)
+    monkeypatch.setattr(search, "HURRY", 0.0)
     monkeypatch.setattr(job, "refit", stopped)
     assert run(ARGUMENTS) == 130
     record = json.loads(Path("t.tenfold", "run.json").read_text())

@@ -18,7 +18,7 @@ from small_portfolio import shrink
 
 import tenfold
 from tenfold.score.registry import SCORES
-from tenfold.selection import job
+from tenfold.selection import search
 from tenfold.selection.plan.folds import make_folds
 from tenfold.selection.plan.portfolio import portfolio
 from tenfold.selection.race import workers
@@ -173,7 +173,7 @@ def test_select_uses_them_where_there_is_enough_to_do(monkeypatch: pytest.Monkey
     table = pl.DataFrame(rng.normal(size=(90, 3)), schema=["a", "b", "c"]).with_columns(y=pl.col("a") + pl.col("b") ** 2)
     found = []
     for seconds in (1e9, 0.0):
-        monkeypatch.setattr(job, "WORTH_A_PROCESS", seconds)
+        monkeypatch.setattr(search, "WORTH_A_PROCESS", seconds)
         with tenfold.threads(2):
             found.append(tenfold.select(table, "y", effort="quick"))
         assert bool(by_workers) == (seconds == 0)

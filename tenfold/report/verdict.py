@@ -10,7 +10,7 @@ from tenfold.report.facts import Facts, as_dict, number
 from tenfold.report.plain_words import sentences
 from tenfold.report.svg import Axis, Plot, places, strip
 from tenfold.score.words import figure
-from tenfold.selection.honest.audit import SIGNAL
+from tenfold.selection.honest.audit import SIGNAL, needed
 from tenfold.selection.honest.growth import UNTRIED
 from tenfold.table.show import shown
 
@@ -114,7 +114,7 @@ def trusted(facts: Facts) -> Section | None:
         low, high = number(gain.get("low")), number(gain.get("high"))
         span = f" (95% range {figure(low)} to {figure(high)})" if low is not None and high is not None else ""
         value = f"{figure(gain['value'])} in {shown(gain.get('metric', facts.metric_name()), 40)}{span}"
-        called = f" It is called a signal where this is more than {_errors(number(gain.get('error')))} above nothing."
+        called = f" It is called a signal where this is more than {_errors(facts, number(gain.get('error')))} above nothing."
         blocks.append(Text(f"Against the guess {'it' if facts.is_fit else 'the search'} gains {value}.{'' if facts.is_fit else called}"))
     figures = _steps(facts, board) + _folds(facts) + _null(facts)
     if figures:
@@ -122,9 +122,10 @@ def trusted(facts: Facts) -> Section | None:
     return Section("trust", "Can I trust this number?", blocks)
 
 
-def _errors(error: float | None) -> str:
+def _errors(facts: Facts, error: float | None) -> str:
     """What a gain must exceed, in words."""
-    return f"{SIGNAL:g} standard error{'s' if SIGNAL != 1 else ''}" + ("" if error is None else f" ({figure(SIGNAL * error)})")
+    times = SIGNAL if facts.judge is None else needed(facts.judge)
+    return f"{times:g} standard error{'s' if times != 1 else ''}" + ("" if error is None else f" ({figure(times * error)})")
 
 
 def _steps(facts: Facts, board: float | None) -> list[Figure]:

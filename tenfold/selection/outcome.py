@@ -15,7 +15,7 @@ from tenfold.score.record import Score, split_choice
 from tenfold.selection.board import guess_label, name_of, place_facts
 from tenfold.selection.choice.choice import Choice, Mix, choose
 from tenfold.selection.choice.floor import floored
-from tenfold.selection.honest.audit import SIGNAL, Audit, audit
+from tenfold.selection.honest.audit import Audit, audit, needed
 from tenfold.selection.honest.certainty import Certainty
 from tenfold.selection.honest.decisions import Decisions
 from tenfold.selection.honest.estimate import Estimate
@@ -53,7 +53,7 @@ class Outcome:
         if self.race.named:
             signal = None if gain is None or gain.low <= 0 <= gain.high else gain.value > 0
             return replace(self, prefer=prefer, gain=gain, signal=signal, taken=self.choice.taken(prefer))
-        signal = None if gain is None else gain.value > SIGNAL * gain.error
+        signal = None if gain is None else gain.value > needed(self.judge) * gain.error
         if signal is False and len(self.race.complete_folds) < self.race.K:
             signal = None  # a few folds can show that there is a signal, not that there is none
         taken = Mix({self.guess: 1.0}) if signal is False or self.audit is None else self.choice.taken(prefer)

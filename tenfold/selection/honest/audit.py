@@ -21,14 +21,21 @@ from tenfold.selection.choice.choice import Choice, Mix, Z, choose
 from tenfold.selection.choice.decision import decided
 from tenfold.selection.choice.held_out import HeldOut
 from tenfold.selection.honest.estimate import Estimate, estimated
-from tenfold.selection.honest.growth import Growth, by_fewer, grown, growth, looked_at
+from tenfold.selection.honest.growth import Growth, by_fewer, falls_with_rows, grown, growth, looked_at
 from tenfold.selection.race.race import Race
 from tenfold.selection.settings import PREFERENCES
 
-SIGNAL = 1.0  # standard errors that the gain over the guess must be above zero
+# Standard errors that the gain over the guess must be above zero. Losses that grow with whatever a model makes of noise are below zero
+# there; ranks and decisions cost nothing to overfit, and are above it as often as below.
+SIGNAL, SIGNAL_OF_RANKS = 1.0, 1.8
 ROUNDING = 1e-9  # of a loss
 PARTS, IN_WORDS = 5, {2: "half", 3: "third"}  # of the rows of a single fold, where a race was cut short before the second
 SHUFFLES, SHUFFLED_ROWS = 20, 200_000  # of the truth of a fold, at most, and rows of all of them together
+
+
+def needed(judge: Score) -> float:
+    """How many standard errors the gain over the guess must be above zero to be called a signal."""
+    return SIGNAL if falls_with_rows(judge) else SIGNAL_OF_RANKS
 
 
 @dataclass(frozen=True)
@@ -58,9 +65,10 @@ class Audit:
     def gain(self, guess: int, prefer: str) -> Estimate:
         """What the procedure gains over the guess, in the score that was asked for.
 
-        Where it is a mean over rows, or rises and falls with one (RMSE with the squared error), row by row; else round by round. Then
-        the guess is not always what chance gets: one class for every row has a macro-averaged F1 of 1/3, random labels 1/2. So the
-        gain counts from the guess or from the same outputs on shuffled truth, whichever scores more.
+        Where it is a mean over rows, or rises and falls with one (RMSE with the squared error), row by row; else round by round, with the
+        error that rows give the score: rounds are too few to tell it. Then the guess is not always what chance gets: one class for every
+        row has a macro-averaged F1 of 1/3, random labels 1/2. So the gain counts from the guess or from the same outputs on shuffled
+        truth, whichever scores more.
         """
         held, judge, outputs = self.held, self.held.judge, self.outputs[prefer]
         guessed = held.decided(Mix({guess: 1.0}).outputs(held, self.rows), self.rows)
@@ -77,9 +85,8 @@ class Audit:
             )
             chance = judge.sign * np.array([self._shuffled(outputs[p], self.rows[p]) for p in parts])
             ahead = found - (guesses if guesses.mean() >= chance.mean() else chance)
-            value = float(ahead.mean())
-            error = float(ahead.std(ddof=1) / np.sqrt(ahead.size)) if ahead.size > 1 else np.nan  # one round says nothing of its luck
-            name, how = judge.name, "paired differences of the rounds"
+            value, error = float(ahead.mean()), self.estimate(judge, outputs).error
+            name, how = judge.name, "differences of the rounds, with the error of their rows"
         return Estimate(name, value, value - Z * error, value + Z * error, error, how)
 
     def _shuffled(self, outputs: Array, rows: Array) -> float:
