@@ -53,6 +53,7 @@ def test_groups_are_found_described_saved_and_applied(capsys: pytest.CaptureFixt
         assert words in out, words
     assert {path.name for path in Path("shops-clusters.tenfold").iterdir()} == {"model.tenfold", "run.json", "sketch.json", "report.html"}
     page = Path("shops-clusters.tenfold", "report.html").read_text()
+    assert page.count("mid halo") == 2  # the number of each group, to be read among the dots
     assert "<h1>The groups of shops.csv</h1>" in page and "parking is missing: 100 %" in page and page.count("<svg") == 4
     shops(seed=1).drop("profit").with_columns(sales=pl.lit(50_000.0)).write_csv("new.csv")
     assert run(["predict", "shops-clusters.tenfold", "new.csv", "--out", "answers.csv"]) == 0

@@ -100,7 +100,7 @@ def _map(cloud: Cloud, groups: list[Facts]) -> Figure:
     for one in groups:
         mine = cloud.groups == one["number"] - 1
         if mine.any():
-            plot.note(float(x[mine].mean()), float(y[mine].mean()), str(one["number"]), "up")
+            plot.note(float(x[mine].mean()), float(y[mine].mean()), str(one["number"]), "up mid halo")
     keys = [f"group {one['number']}" for one in groups[:COLOURS]]
     return Figure("Rows on their first two principal axes", plot.svg(), "The number of a group stands at its middle.", keys)
 

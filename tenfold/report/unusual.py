@@ -98,7 +98,7 @@ def _map(picture: Picture) -> Figure:
     plot.dots(x[~picture.flagged], y[~picture.flagged], "many c0", 2.0)
     plot.dots(x[picture.flagged], y[picture.flagged], "many c1", 3.2)
     for a, b, number in picture.noted:
-        plot.note(a, b, number, "up")
+        plot.note(a, b, number, "up mid halo")
     caption = (
         "The numbers are those of the most unusual rows. Rows that lie far away are drawn at the edge. A row may be "
         "unusual in a way that two axes do not show."
