@@ -238,6 +238,9 @@ def test_dates_are_days(tmp_path: Path) -> None:
     np.testing.assert_array_equal(coder.transform(new)[:, places], want)
     mixed = pl.DataFrame({"when": ["2020-01-01", "1.2.2020"] * 20})
     assert look_at_columns(mixed, typed=False)[0][0].note == "dates of mixed form, left out"
+    assert look_at_columns(mixed, typed=False, asked=Asked(keep=["when"]))[0][0].kind == "category"
+    each = pl.DataFrame({"when": [str(date(2020, 1, 1 + i)) for i in range(30)]})
+    assert look_at_columns(each, typed=False, asked=Asked(keep=["when"]))[0][0].kind == "date"  # to be kept, and not to be texts
     rng = np.random.default_rng(0)
     days = rng.permutation(200)
     table = pl.DataFrame({"d": [str(date.fromordinal(730_000 + int(i))) for i in days]})

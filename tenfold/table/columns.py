@@ -222,12 +222,13 @@ class _Look:
 
     def _texts(self, texts: pl.Series) -> tuple[Column, pl.Series]:
         asked = self.keep or self.category
-        if not asked and looks_like_dates(texts):
+        if not self.category and looks_like_dates(texts):
             form = form_of(texts)
-            if form is None:
+            if form is not None:
+                values = days(texts, form)
+                return self._dates(values, form, other_form(texts, form), odd_cells(texts, values))
+            if not self.keep:
                 return Column(self.name, "text", "dates of mixed form, left out", _kept(texts)), texts
-            values = days(texts, form)
-            return self._dates(values, form, other_form(texts, form), odd_cells(texts, values))
         texts = texts if self.category else class_texts(texts)
         there = texts.drop_nulls()
         different = there.n_unique()
