@@ -221,8 +221,8 @@ def test_a_choice_in_time_looks_at_the_past_alone() -> None:
     np.testing.assert_array_equal(again.outputs["best"][found.fold[again.rows] < 3], honest.outputs["best"][found.fold[honest.rows] < 3])
 
 
-def test_one_span_of_time_says_nothing_of_the_luck_of_rounds() -> None:
-    """Of a score that is no mean over rows, where the run was cut after two spans: no warning, and no signal is claimed."""
+def test_one_span_of_time_has_the_luck_of_its_rows() -> None:
+    """Of a score that is no mean over rows, where the run was cut after two spans, one of which is judged."""
     X, y = numbers(200)
     codes, division = (y > 0).astype(np.int64), folds_in_time(np.arange(200.0), 5, "t")
     both = [Family("guess", FrequencyGuess(), 0), Family("logistic", tenfold.LogisticRegression(), 1)]
@@ -231,7 +231,7 @@ def test_one_span_of_time_says_nothing_of_the_luck_of_rounds() -> None:
     honest = audit(found)
     assert honest is not None and honest.method == "one span of time, judged by the choice made before it"
     gain = honest.gain(0, "best")
-    assert gain.value > 0.2 and np.isnan(gain.error)
+    assert gain.value > 0.2 and 0 < gain.error < 0.2
 
 
 def test_an_estimate_in_time_is_one_for_the_future(monkeypatch: pytest.MonkeyPatch) -> None:

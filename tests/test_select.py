@@ -109,7 +109,7 @@ def test_columns_are_told_apart() -> None:
     kept = kinds(frame, keep=["counter", "date", "text"], drop=["number"])
     assert (kept["counter"], kept["date"], kept["text"], kept["number"]) == (
         "number",
-        "category",
+        "date",
         "category",
         "dropped",
     )

@@ -47,7 +47,7 @@ def stoppable(command: Callable[..., Any]) -> Callable[..., Any]:
         except KeyboardInterrupt:
             raise Stopped(NOTHING) from None
         except EOFError as wrong:  # the parser would take it for the end of what is typed, and say that somebody stopped
-            raise RuntimeError(f"a file or a line ends too early: {wrong}") from wrong
+            raise SystemError(f"a file or a line ends too early: {wrong}") from wrong
 
     return run
 

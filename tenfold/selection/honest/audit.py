@@ -27,7 +27,7 @@ from tenfold.selection.settings import PREFERENCES
 
 # Standard errors that the gain over the guess must be above zero. Losses that grow with whatever a model makes of noise are below zero
 # there; ranks and decisions cost nothing to overfit, and are above it as often as below.
-SIGNAL, SIGNAL_OF_RANKS = 1.0, 1.8
+SIGNAL, SIGNAL_OF_RANKS = 1.0, 2.2
 ROUNDING = 1e-9  # of a loss
 PARTS, IN_WORDS = 5, {2: "half", 3: "third"}  # of the rows of a single fold, where a race was cut short before the second
 SHUFFLES, SHUFFLED_ROWS = 20, 200_000  # of the truth of a fold, at most, and rows of all of them together
