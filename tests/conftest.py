@@ -7,7 +7,9 @@ import gc
 import inspect
 import os
 import re
+import signal
 import sys
+import threading
 from collections.abc import Callable, Iterable
 from dataclasses import MISSING
 from typing import Any
@@ -28,6 +30,10 @@ settings.load_profile("suite")
 # A run starts some fifty processes, its two workers among them: what they import is compiled once, also where bytecode is not wanted.
 sys.dont_write_bytecode = False
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+
+# A shell that starts the suite in the background has it ignore Ctrl-C, and so would the processes whose interruption is tested.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN and threading.current_thread() is threading.main_thread():
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 os.fsync = lambda number: None  # runs save their state thousands of times, and nothing here is to outlive a loss of power
 
