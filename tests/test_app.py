@@ -148,6 +148,16 @@ def test_the_live_line_tells_where_a_race_is(capsys: pytest.CaptureFixture[str])
     assert lines[2] == "RACE     20 of 90 training sets   4 s gone, about 15 s left"
 
 
+def test_the_first_training_sets_tell_little_of_the_time_that_is_left(capsys: pytest.CaptureFixture[str]) -> None:
+    shown, left = Progress(), dict[tuple[float | None, int], int]()
+    for shown.forecast, shown.limit in ((None, None), (15.0, None), (15.0, 30.0)):
+        for done, seconds in ((2, 5.0), (200, 25.0)):
+            shown.last = -PLAIN_EVERY
+            shown.show(done, 220, seconds)
+            left[shown.limit or shown.forecast, done] = int(capsys.readouterr().err.split("about ")[1].split()[0])
+    assert left == {(None, 2): 545, (15.0, 2): 60, (30.0, 2): 25, (None, 200): 3, (15.0, 200): 3, (30.0, 200): 3}
+
+
 def test_no_signal_is_a_verdict_not_a_failure(capsys: pytest.CaptureFixture[str]) -> None:
     file = table(
         a=rng().normal(size=120),

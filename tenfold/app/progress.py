@@ -13,6 +13,7 @@ from typing import Any
 from tenfold.core.monitor import Record, monitor
 
 PLAIN_EVERY = 5.0  # seconds between lines where there is no terminal
+FORECAST_COUNTS = 0.1  # what was forecast counts as much as so large a share of the training sets: the first ones tell little of the pace
 
 
 class Progress:
@@ -22,14 +23,16 @@ class Progress:
         self.live: Any = None
         self.task: Any = None
         self.last = time.perf_counter()
+        self.forecast: float | None = None  # seconds that a run is expected to take, known before the first training set
+        self.limit: float | None = None  # and that it may take
 
     def show(self, done: int, of: int, seconds: float, **where: Any) -> None:
         """where: which fold of how many, and how many of the learners were dropped."""
         if sys.stderr.isatty():
-            self._draw(done, of, _place(**where), _clock(done, of, seconds))
+            self._draw(done, of, _place(**where), self._clock(done, of, seconds))
         elif time.perf_counter() - self.last >= PLAIN_EVERY and done < of:
             self.last = time.perf_counter()
-            line = f"RACE     {_place(**where)}{done} of {of} training sets   {_clock(done, of, seconds)}"
+            line = f"RACE     {_place(**where)}{done} of {of} training sets   {self._clock(done, of, seconds)}"
             with contextlib.suppress(OSError):  # a reader who goes away does not end the run
                 print(line, file=sys.stderr, flush=True)
 
@@ -53,6 +56,15 @@ class Progress:
             self.live.start()
         self.live.update(self.task, completed=done, total=of, place=place, clock=clock)
 
+    def _clock(self, done: int, of: int, seconds: float) -> str:
+        """What is gone, and what is left by the pace so far and what was forecast."""
+        if not 0 < done < of:
+            return f"{seconds:.0f} s gone"
+        known = 0.0 if self.forecast is None else FORECAST_COUNTS * of
+        whole = (seconds * of + known * (self.forecast or 0.0)) / (done + known)
+        left = min(whole * (of - done) / of, math.inf if self.limit is None else self.limit - seconds)
+        return f"{seconds:.0f} s gone, about {max(math.ceil(left), 1)} s left"
+
     def close(self) -> None:
         """Take the line away."""
         if self.live is not None:
@@ -65,12 +77,6 @@ def _place(fold: int | None = None, folds: int = 0, dropped: int = 0, families: 
     if fold is None:
         return ""
     return f"fold {fold} of {folds}   " + (f"{dropped} of {families} dropped   " if dropped else "")
-
-
-def _clock(done: int, of: int, seconds: float) -> str:
-    """What is gone, and what is left at the pace so far."""
-    left = f", about {math.ceil(seconds * (of - done) / done)} s left" if 0 < done < of else ""
-    return f"{seconds:.0f} s gone{left}"
 
 
 @contextlib.contextmanager

@@ -59,6 +59,10 @@ class Text(Silent):
         if event == "progress":
             return self.progress.show(**facts)
         self.progress.close()
+        if event == "start":
+            self.progress.limit = facts.get("time")
+        if event == "plan":
+            self.progress.forecast = facts["seconds"]
         for line in self.lines(event, facts):
             self.say("\n".join(wrapped(line, self.width)))
 
