@@ -352,7 +352,7 @@ def test_costs_recover_the_decisions_of_the_law(tmp_path: Path, monkeypatch: pyt
     np.testing.assert_array_equal((written["y"] == "yes").to_numpy(), (written["chance of yes"] > 0.25).to_numpy())
     assert run([*other, "FN:x"]) == 2
     page = page_of(json.loads(json.dumps(plain(found.record))), found.held_out)
-    assert "least expected cost, as saved" in page and "is predicted from a chance of 4.8% on" in page
+    assert "least expected cost, as saved" in page and "is predicted from a probability of 4.8% on" in page
 
 
 def test_the_positive_class_of_a_fit_is_the_rarer_one(
@@ -393,7 +393,7 @@ def test_a_threshold_for_f1_is_chosen_saved_and_told(
     frame_of(X, y).write_csv("t.csv")
     assert run(["select", "t.csv", "--target", "y", "--metric", "f1", "--effort", "quick", "--folds", "3"]) == 0
     out = capsys.readouterr().out
-    assert "DECIDES  for yes from a chance of" in out and "the threshold that F1 was best by" in out
+    assert "DECIDES  for yes from a probability of" in out and "the threshold that F1 was best by" in out
     record = json.loads(Path("t.tenfold/run.json").read_text())
     model, told = open_run(Path("t.tenfold")), record["decisions"]
     assert record["settings"]["positive"] == "yes" and told["by"] == "chosen" and 0.02 < told["threshold"] < 0.6
@@ -442,7 +442,7 @@ def test_a_rare_class_is_told_of(monkeypatch: pytest.MonkeyPatch) -> None:
         assert one["recall"]["value"] == pytest.approx(metrics.recall_score(truth, said))
         assert one["recall"]["low"] < one["recall"]["value"] < one["recall"]["high"] or one["recall"]["value"] in (0, 1)
     text = "\n".join(decision_lines(told))
-    assert f"RARE     yes is {100 * share:.1f}% of the rows: always saying no is right for {100 - 100 * share:.1f}%" in text
+    assert f"RARE     yes is {100 * share:.1f}% of the rows: always predicting no is right for {100 - 100 * share:.1f}%" in text
     assert "Nothing was resampled" in text
     even = tenfold.select(frame_of(*table(200, 2, 0.0)[::2]), "y", effort="quick", folds=3)
     assert even.record["decisions"] is None and even.held_out is not None and "decision" not in even.held_out.columns
@@ -463,7 +463,7 @@ def test_several_classes(monkeypatch: pytest.MonkeyPatch) -> None:
     weights = even.model.rule.max(axis=1)
     assert weights[0] < weights[1] and weights[0] < weights[2]  # the frequent class counts less
     told = even.record["decisions"]
-    assert "by chances times weights of the classes" in "\n".join(decision_lines(told))
+    assert "by probabilities times weights of the classes" in "\n".join(decision_lines(told))
     with pytest.raises(BadParameter, match="FN:5 is for two classes, and there are 3: write a>b:5"):
         tenfold.select(frame, "y", cost="FN:5")
 

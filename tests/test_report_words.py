@@ -148,7 +148,7 @@ def test_curves_are_of_the_positive_class() -> None:
         record = record_of(True)
         record["settings"]["positive"] = name
         text = texts_of(errors(Facts(record, held)))
-        assert f"Of class {name}." in text and f"to say {name}" in text and f"Chance of class {name}" in text
+        assert f"Of class {name}." in text and f"Threshold for {name}" in text and f"probability of class {name}" in text
     assert held.classes[classes.positive_class(held, "no such class")] == rare
 
 

@@ -10,14 +10,14 @@ Facts = dict[str, Any]
 
 
 def decision_lines(facts: Facts) -> list[str]:
-    """What is predicted from the chances of the classes, on rows that had not been seen."""
+    """What is predicted from the probabilities of the classes, on rows that had not been seen."""
     lines = ["", f"DECIDES  {rule_words(facts)}"]
     if facts["cost"] is not None:
         lines += _costs(facts["cost"])
     rare = [one for one in facts["found"] if one["rare"]]
     if rare:
         most, names = facts["most_frequent"], ", ".join(f"{short(one['label'], 24)} is {percent(one['share'])} of the rows" for one in rare)
-        always = f"always saying {short(most['label'], 24)} is right for {percent(most['share'])}"
+        always = f"always predicting {short(most['label'], 24)} is right for {percent(most['share'])}"
         lines.append(f"RARE     {names}: {always} and finds none of them")
     lines += [_found(one) for one in facts["found"]]
     if facts.get("thresholds"):
@@ -34,20 +34,20 @@ def rule_words(facts: Facts) -> str:
         return "for the most likely class"
     why = "of least expected cost" if facts["by"] == "given" else f"that {metric_name(facts['metric'])} was best by on held-out rows"
     if "threshold" in facts:
-        name, said = short(facts["found"][0]["label"], 24), f"from a chance of {percent(facts['threshold'])} on"
+        name, said = short(facts["found"][0]["label"], 24), f"from a probability of {percent(facts['threshold'])} on"
         return f"for {name} {said}: the decision {why}" if facts["by"] == "given" else f"for {name} {said}, the threshold {why}"
     if facts["by"] == "given":
         return f"for the class {why}: another than the most likely in {percent(facts['other_than_likely'])} of the rows"
     weights = [max(row) for row in facts["costs"]]
     named = sorted(zip(facts["classes"], weights, strict=True), key=lambda pair: -pair[1])
     shown = ", ".join(f"{short(label, 24)} {weight / min(weights):.3g}" for label, weight in named[:6])
-    return f"by chances times weights of the classes {why}: {shown}{', ...' if len(named) > 6 else ''}"
+    return f"by probabilities times weights of the classes {why}: {shown}{', ...' if len(named) > 6 else ''}"
 
 
 def _costs(cost: Facts) -> list[str]:
     return [
         f"  mean cost of a row {_ranged(cost['decided'])}; of the most likely class {_ranged(cost['likely'])}; "
-        f"of always saying {short(cost['one'], 24)} {figure(cost['always'])}"
+        f"of always predicting {short(cost['one'], 24)} {figure(cost['always'])}"
     ]
 
 
@@ -61,8 +61,8 @@ def _found(one: Facts) -> str:
         return f"  no row of {name} was held out"
     text = f"  finds {one['found']:,} of {one['rows']:,} {name}: {_share(one['recall'])}"
     if one["precision"] is None:
-        return f"{text}; {name} is never said"
-    return f"{text}; of {counted(one['said'], 'row')} said to be {name} this many are: {_share(one['precision'])}"
+        return f"{text}; {name} is never predicted"
+    return f"{text}; of {counted(one['said'], 'row')} predicted {name} this many are: {_share(one['precision'])}"
 
 
 def _share(one: Facts) -> str:
@@ -70,10 +70,10 @@ def _share(one: Facts) -> str:
 
 
 def _thresholds(facts: Facts) -> list[str]:
-    heads = f"  {short(facts['found'][0]['label'], 16) + ' from':<22}{'found':>8}{'right when said':>18}{'rows said':>12}"
+    heads = f"  {short(facts['found'][0]['label'], 16) + ' from':<24}{'recall':>8}{'precision':>12}{'predicted':>12}"
     lines: list[str] = [AsItIs(heads)]
     for one in facts["thresholds"]:
         at = one["at"]
-        found, right = (percent(one[name]["value"]) if one[name] is not None else "-" for name in ("recall", "precision"))
-        lines.append(AsItIs(f"  {f'a chance of {100 * at:g}%':<22}{found:>8}{right:>18}{percent(one['flagged']):>12}"))
+        recall, precision = (percent(one[name]["value"]) if one[name] is not None else "-" for name in ("recall", "precision"))
+        lines.append(AsItIs(f"  {f'a probability of {100 * at:g}%':<24}{recall:>8}{precision:>12}{percent(one['flagged']):>12}"))
     return lines

@@ -13,7 +13,7 @@ from tenfold.evaluate.validate.intervals import wilson
 from tenfold.report import numbers
 from tenfold.report.classes import Curve, Reliability, Thresholds
 from tenfold.report.facts import floats, number
-from tenfold.report.svg import Plot, cut, places, tick_text
+from tenfold.report.svg import Plot, cut, places, tick_text, wide
 from tenfold.report.trust import PROMISED
 from tenfold.score.words import figure
 from tenfold.selection.honest.unseen import Unseen
@@ -21,6 +21,7 @@ from tenfold.table.show import shown
 from tenfold.table.sketch import written
 
 CLASSES = 5  # colours of lines
+ROOM = 280  # pixels for the marks of groups below an axis
 SHARES = [(share, f"{100 * share:.0f}%") for share in (0, 0.25, 0.5, 0.75, 1)]
 
 
@@ -39,10 +40,10 @@ def curves_chart(curves: list[Curve], label: str, x_title: str, y_title: str, di
 
 
 def reliability_chart(found: Reliability) -> Markup:
-    """The share that came true against the predicted chance, with ranges."""
+    """The share that came true against the predicted probability, with ranges."""
     plot = Plot(
-        "reliability: share that came true against the predicted chance", (0, 1), (0, 1),
-        x_title="predicted chance", y_title="came true", square=True, x_ticks=SHARES, y_ticks=SHARES,
+        "calibration: share that came true against the predicted probability", (0, 1), (0, 1),
+        x_title="predicted probability", y_title="share that came true", square=True, x_ticks=SHARES, y_ticks=SHARES,
     )  # fmt: skip
     plot.diagonal()
     for x, low, high in zip(found.chance, found.low, found.high, strict=True):
@@ -61,8 +62,8 @@ def confusion_rows(names: list[str], counts: Array) -> tuple[list[str], list[lis
             dict(text=f"{int(count):,}", small=_rounded(share), heat=min(int(10 * share), 9) if count else None)
             for count, share in zip(line, part, strict=True)
         ]
-        rows.append([f"is {shown(name, 24)}", *cells, f"{int(line.sum()):,}"])
-    return ["", *(f"said {shown(name, 24)}" for name in names), "rows"], rows
+        rows.append([f"true {shown(name, 24)}", *cells, f"{int(line.sum()):,}"])
+    return ["", *(f"predicted {shown(name, 24)}" for name in names), "rows"], rows
 
 
 def _rounded(share: float) -> str:
@@ -77,7 +78,7 @@ def threshold_chart(found: Thresholds, miss: float) -> Markup:
         "mean cost of a row at each threshold", (0, 1), (
             0,
             float(cost.max()) or 1.0,
-        ), x_title="threshold of the chance", y_title="cost per row",
+        ), x_title="threshold of the probability", y_title="cost per row",
         x_ticks=SHARES,
     )  # fmt: skip
     plot.line(found.at, cost, "c0 cost")
@@ -131,23 +132,27 @@ def histogram_chart(values: Array, label: str, x_title: str, rules: list[tuple[f
     return plot.svg()
 
 
-def kept_chart(groups: Sequence[tuple[str, int, float]], x_title: str) -> Markup:
-    """The share of rows whose truth lay in their range or their set, group by group, with Wilson's ranges."""
+def coverage_chart(groups: Sequence[tuple[str, int, float]], x_title: str, named: bool = False) -> Markup:
+    """The share of rows whose truth lay in their range or their set, group by group, with Wilson's ranges; named: with the names of
+    the groups below the axis, if there is room for them."""
     ranges = [wilson(share * count, count) for _, count, share in groups]
-    low = min(0.7, *(one.low for one in ranges))
+    low, count = min(0.7, *(one.low for one in ranges)), len(groups)
+    marks = [shown(name, 60) if named else str(k) for k, (name, _, _) in enumerate(groups, 1)]
+    if named and max(map(wide, marks)) > ROOM / count:
+        marks, x_title = [str(k) for k in range(1, count + 1)], f"{x_title}, in the order of the table below"
     plot = Plot(
         "share of rows whose truth was held at 90%",
-        places(len(groups)),
+        places(count),
         (low, 1),
         x_title=x_title,
         y_title="held the truth",
-        x_ticks=[(float(k), str(k)) for k in range(1, len(groups) + 1)],
+        x_ticks=[(float(k), mark) for k, mark in enumerate(marks, 1)],
         y_ticks=[(one, f"{100 * one:.0f}%") for one in (0.5, 0.6, 0.7, 0.8, 0.9, 1.0) if one >= low],
     )
     plot.level(PROMISED, "promised")
     for k, one in enumerate(ranges, 1):
         plot.whisker(float(k), one.low, one.high)
-    plot.dots(np.arange(1, len(groups) + 1), [share for _, _, share in groups], "c0", 4.0)
+    plot.dots(np.arange(1, count + 1), [share for _, _, share in groups], "c0", 4.0)
     return plot.svg()
 
 

@@ -29,17 +29,17 @@ def decisions(facts: Facts) -> Section | None:
         blocks.append(Table(["decision", "mean cost of a row", "95% range"], rows, right=(1,), narrow=True))
     weights = _weights(told)
     if weights:
-        caption = "The chance of each class is multiplied by its weight, and the largest is predicted."
+        caption = "The probability of each class is multiplied by its weight, and the largest is predicted."
         blocks.append(Table(["class", "weight"], weights, right=(1,), narrow=True, caption=caption))
     lines = [as_dict(one) for one in as_list(told.get("thresholds"))]
     if lines and found:
-        heads = ["from a chance of", "found", "95% range", "right when said", "95% range", "rows said"]
+        heads = ["threshold", "recall", "95% range", "precision", "95% range", "predicted"]
         name = shown(found[0].get("label", ""), 40)
-        caption = f"Where {name} is said from other chances on, on {counted(int(number(told.get('rows')) or 0), 'held-out row')}."
+        caption = f"Where {name} is predicted from other thresholds on, on {counted(int(number(told.get('rows')) or 0), 'held-out row')}."
         blocks.append(Table(heads, [_line(one) for one in lines], right=(0, 1, 3, 5), narrow=True, caption=caption))
     if told.get("by") == "likely":
         blocks.append(
-            Text("Nothing was resampled, so chances are what they say; --cost, or a score of decisions, moves the threshold."),
+            Text("Nothing was resampled, so probabilities are what they say; --cost, or a score of decisions, moves the threshold."),
         )
     return Section("decisions", "Decisions", blocks)
 
@@ -55,8 +55,9 @@ def _rule(told: dict[str, Any], found: list[dict[str, Any]]) -> list[str]:
     best = f"by which {shown(metric_name(str(told.get('metric'))), 40)} was best on held-out rows"
     if at is not None and found:
         why = "where its expected cost is the least" if by == "given" else f"the threshold {best}"
-        return [f"{shown(found[0].get('label', ''), 40)} is predicted from a chance of {_percent(at)} on, {why}."]
-    what = "The class of least expected cost is predicted" if by == "given" else f"The class is predicted by chances times weights, {best}"
+        return [f"{shown(found[0].get('label', ''), 40)} is predicted from a probability of {_percent(at)} on, {why}."]
+    weighed = f"The class is predicted by probabilities times weights, {best}"
+    what = "The class of least expected cost is predicted" if by == "given" else weighed
     return [f"{what}: another one than the most likely in {_percent(told.get('other_than_likely'))} of the rows."]
 
 
@@ -67,7 +68,7 @@ def _rare(told: dict[str, Any], found: list[dict[str, Any]]) -> list[str]:
         return []
     names = ", ".join(f"{shown(one.get('label', ''), 40)} has {_percent(one.get('share'))} of the rows" for one in rare)
     return [
-        f"{names}: always saying {shown(most.get('label', ''), 40)} is right for {_percent(most.get('share'))} and finds none of them; "
+        f"{names}: always predicting {shown(most.get('label', ''), 40)} is right for {_percent(most.get('share'))} and finds none of them; "
         f"the decisions here are right for {_percent(told.get('accuracy'))}."
     ]
 
@@ -77,7 +78,7 @@ def _found(one: dict[str, Any]) -> str:
     rows, hits = (int(number(one.get(key)) or 0) for key in ("rows", "found"))
     text = f"{hits:,} of {rows:,} {name} are found ({_percent(recall.get('value'))})"
     right = _percent(precision.get("value"))
-    return f"{text}, and it is right in {right} of the rows it is said of." if precision else f"{text}; {name} is never said."
+    return f"{text}, and it is right in {right} of the rows it is predicted for." if precision else f"{text}; {name} is never predicted."
 
 
 def _ranged(one: dict[str, Any]) -> list[str]:

@@ -42,7 +42,7 @@ def _classes(facts: Facts, held: Unseen) -> list[object]:
             rows,
             right=tuple(range(1, len(heads))),
             tight=(0,),
-            caption="True classes in rows, what was said in columns; the share is of the true class.",
+            caption="True classes in rows, predicted ones in columns; shares are of the true class.",
             narrow=True,
         ),
     ]
@@ -57,23 +57,23 @@ def _classes(facts: Facts, held: Unseen) -> list[object]:
         areas = _areas(roc)
         keys = [] if two else [shown(one.name, 24) for one in roc]
         band = " The band holds 95% of curves from rows drawn anew." if two else ""
-        svg = charts.curves_chart(roc, "ROC curve", "of the others taken for it", "found", True)
+        svg = charts.curves_chart(roc, "ROC curve", "false positive rate", "true positive rate", True)
         figures.append(Figure("ROC", svg, f"Of {of}, all rows together. Area: {areas}.{band}", keys))
         share = float(np.mean(held.truth == drawn[0])) if two else None
         areas = _areas(precision)
-        svg = charts.curves_chart(precision, "precision against recall", "recall: found", "precision: right when said", False, share)
+        svg = charts.curves_chart(precision, "precision against recall", "recall", "precision", False, share)
         figures.append(Figure("Precision and recall", svg, f"Of {of}. Average precision: {areas}.", keys))
     sure = classes.reliability(held, positive)
-    what = f"class {shown(held.classes[drawn[0]], 30)}" if two else "the class that is said"
+    what = f"class {shown(held.classes[drawn[0]], 30)}" if two else "the predicted class"
     told = number(as_dict(facts.record.get("chances")).get("off"))  # as in the transcript; of runs of earlier versions by these bins
     off = 100 * (sure.off if told is None else told)
-    words = f"Chance of {what} against how often it came true, with 95% ranges. Off by {off:.1f} points on average."
-    figures.append(Figure("Are the chances right?", charts.reliability_chart(sure), words))
+    words = f"Predicted probability of {what} against how often it came true, with 95% ranges. Off by {off:.1f} points on average."
+    figures.append(Figure("Calibration", charts.reliability_chart(sure), words))
     if two and roc:
         found = classes.gain(held, drawn[0])
         assert found is not None
         tenth = float(np.interp(0.1, found.x, found.y))
-        svg = charts.curves_chart([found], "gain curve", "rows looked at, those ranked first", "found", True)
+        svg = charts.curves_chart([found], "gain curve", "share of rows, those ranked first", "recall", True)
         figures.append(
             Figure(
                 "Gain",
@@ -100,7 +100,7 @@ def _costs(held: Unseen, label: int) -> list[object]:
         said = found.hits[k] + found.false_alarms[k]
         rows.append(
             [
-                counted(miss, "false alarm"),
+                counted(miss, "false positive"),
                 f"{found.at[k]:.2f}",
                 f"{found.hits[k]:,}",
                 f"{found.misses[k]:,}",
@@ -112,7 +112,7 @@ def _costs(held: Unseen, label: int) -> list[object]:
     svg = charts.threshold_chart(found, START_COST)
     return [
         Costs(
-            f"From which chance on to say {name}",
+            f"Threshold for {name}",
             svg,
             found.at.tolist(),
             found.misses.tolist(),
@@ -122,12 +122,12 @@ def _costs(held: Unseen, label: int) -> list[object]:
             name,
         ),
         Table(
-            ["a miss costs", "say it from", "found", "missed", "false alarms", "rows said"],
+            ["a false negative costs", "best threshold", "true positives", "false negatives", "false positives", f"predicted {name}"],
             rows,
             right=tuple(range(1, 6)),
             tight=(0,),
             narrow=True,
-            caption="The cheapest threshold on held-out rows. Costs move the threshold; the model and its chances stay as they are.",
+            caption="The cheapest threshold on held-out rows. Costs move the threshold; the model and its probabilities stay as they are.",
         ),
     ]
 
@@ -192,7 +192,7 @@ def _worst(facts: Facts, held: Unseen) -> list[object]:
             for i in order
         ]
         table = Table(
-            ["row", "is", "said", "chance given to the truth"],
+            ["row", "true", "predicted", "probability of the true class"],
             rows,
             right=(0, 3),
             summary=f"The {len(rows)} rows it is most wrong about, by their number from 1",

@@ -12,7 +12,7 @@ from tenfold.table.show import shown
 
 
 def fairness(facts: Facts) -> Section | None:
-    """The loss of each group, how far what is said of it is from what came true, and of two classes what is decided."""
+    """The loss of each group, how far what is predicted of it is from what came true, and of two classes what is decided."""
     found = as_dict(facts.more.get("fair"))
     groups = [as_dict(one) for one in as_list(found.get("groups"))]
     name, two, loss = shown(found.get("column", ""), 60), found.get("class"), shown(found.get("of", "loss"), 30)
@@ -32,7 +32,7 @@ def fairness(facts: Facts) -> Section | None:
     caption = f"The mean of all rows is {figure(mean)}."
     blocks.append(Table(heads, rows, right=(1, 2), tight=(0, 4), narrow=True, caption=caption))
     blocks.append(Text("The upright line is the mean of all rows.", faint=True, picture=True))
-    what = f"mean chance of {shown(two, 24)}" if two else "mean chance of what is said" if facts.classes else "mean prediction"
+    what = "mean prediction" if not facts.classes else f"mean probability of {shown(two, 24) if two else 'the predicted class'}"
     heads = [name, what, "came true" if facts.classes else "mean truth", "off by", "95% range"]
     show = percent if facts.classes else figure
     cells = []
@@ -41,12 +41,12 @@ def fairness(facts: Facts) -> Section | None:
         span = "" if under is None else f"{_signed(under, facts.classes)} to {_signed(over, facts.classes)}"
         line = [shown(one.get("group", ""), 40), show(number(one.get("said"))), show(number(one.get("true")))]
         cells.append([*line, _signed(off, facts.classes), span])
-    caption = "Off by: what is said less what came true; above nothing a group is overrated."
+    caption = "Off by: what is predicted less what came true; above zero a group is overrated."
     blocks.append(Table(heads, cells, right=(1, 2, 3), tight=(0, 4), narrow=True, caption=caption))
     if two:
         shares = ("flagged", "found", "alarms")
         cells = [[shown(one.get("group", ""), 40), *(percent(number(one.get(key))) for key in shares)] for one in groups]
-        heads = [name, f"said to be {shown(two, 24)}", "found, of those who are", "wrongly, of those who are not"]
+        heads = [name, f"predicted {shown(two, 24)}", "true positive rate", "false positive rate"]
         blocks.append(Table(heads, cells, right=(1, 2, 3), tight=(0,), narrow=True))
     blocks += _left(found)
     return Section("fairness", f"Fairness: by {name}", blocks)
@@ -81,12 +81,12 @@ def _losses(groups: list[dict[str, Any]], loss: str) -> list[str]:
 
 
 def _rated(groups: list[dict[str, Any]]) -> list[str]:
-    """Groups whose range of what is said less what came true does not hold nothing."""
+    """Groups whose range of what is predicted less what came true does not hold nothing."""
     ends = [(one.get("group"), *_range(one.get("gap"))[1:]) for one in groups]
     over = [name for name, low, _ in ends if low is not None and low > 0]
     under = [name for name, _, high in ends if high is not None and high < 0]
     said = [f"{word}: {listed(names, 6)}." for word, names in (("Overrated", over), ("Underrated", under)) if names]
-    return said or ["What is said of each group agrees with what came true, within its range."]
+    return said or ["What is predicted of each group agrees with what came true, within its range."]
 
 
 def _left(found: dict[str, Any]) -> list[object]:

@@ -101,7 +101,7 @@ def target(facts: Facts) -> Section | None:
             for k in order[:MOST_CLASSES]
         ]
         rare = counts.min() / max(len(held), 1)
-        choose = ": what is said from which chance on is chosen under Errors" if len(held.classes) == 2 else ""
+        choose = ": the threshold is chosen under Errors" if len(held.classes) == 2 else ""
         said = [Text(f"The rarest class has {100 * rare:.1f}% of the rows. Nothing was resampled{choose}.")] if rare < 0.1 else []
         more = [
             Text(f"and {counted(len(order) - MOST_CLASSES, 'more class', 'more classes')}", faint=True),

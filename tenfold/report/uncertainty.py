@@ -52,8 +52,8 @@ def _ranges(facts: Facts, held: Unseen, found: trust.Coverage, ends: list[float]
     if found.groups:
         figures.append(
             Figure(
-                "Promised and kept",
-                charts.kept_chart(found.groups, "level of the prediction, from low to high"),
+                "Coverage",
+                charts.coverage_chart(found.groups, "level of the prediction, from low to high"),
                 "The share of rows whose truth lay within their range, from the smallest predictions to the largest, with 95% ranges.",
             ),
         )
@@ -77,17 +77,17 @@ def _sets(held: Unseen, found: trust.Coverage) -> list[object]:
     same = float(np.ptp(found.least)) == 0
     from_where = f"of at least {percent(float(found.least[0]))}" if same else "that is large enough for it"
     words = (
-        f"Beside the chance of each class, a 90% set holds the most likely one and every other with a chance {from_where}. "
+        f"Beside the probability of each class, a 90% set holds the most likely one and every other with a probability {from_where}. "
         f"Made from the other folds alone, such sets held the truth of {percent(found.kept)} of the rows, and no row took part in its own."
     )
     blocks: list[object] = [Text(words)]
     if found.groups:
-        svg = charts.kept_chart(found.groups, "class, in the order of the table below")
+        svg = charts.coverage_chart(found.groups, "class", named=True)
         words = "The share of the rows of each class whose set holds it, with 95% ranges."
-        blocks.append(Figures([Figure("Promised and kept", svg, words)]))
+        blocks.append(Figures([Figure("Coverage", svg, words)]))
         least = dict(zip(held.classes, found.least.tolist(), strict=True))
         rows = [[shown(name, 60), f"{count:,}", percent(share), percent(least[name])] for name, count, share in found.groups]
-        heads = ["class", "rows", "held by 90% sets", "in a set from a chance of"]
+        heads = ["class", "rows", "held by 90% sets", "in a set from a probability of"]
         rest = len(held.classes) - len(rows)
         left = f"{counted(rest, 'smaller class', 'smaller classes')} not shown" if rest else ""
         blocks.append(Table(heads, rows, right=(1, 2, 3), narrow=True, caption=left))
@@ -97,5 +97,5 @@ def _sets(held: Unseen, found: trust.Coverage) -> list[object]:
             [SETS.get(size, f"could be any of {size}"), percent(share), strip(axis, share, zero=0.0, cls="c0", label=percent(share))]
             for size, share in found.sizes[:MOST_SIZES]
         ]
-        blocks.append(Table(["90% answer", "rows", ""], rows, right=(1,), narrow=True))
+        blocks.append(Table(["90% set", "rows", ""], rows, right=(1,), narrow=True))
     return blocks

@@ -30,6 +30,6 @@ for (const box of document.querySelectorAll(".costs")) {
     label.setAttribute("x", x + (late ? -5 : 5)); label.classList.toggle("end", late);
     for (const [text, share] of scale) text.textContent = String(Number((share * top).toPrecision(2)));
     box.querySelector("output").textContent = ratio >= 10 ? ratio.toFixed(0) : ratio.toPrecision(2);
-    box.querySelector("figcaption").textContent = "Then say it from a chance of " + chosen.toFixed(2) + " on: it costs " + least.toPrecision(3) + " false alarms per row.";
+    box.querySelector("figcaption").textContent = "The best threshold is then " + chosen.toFixed(2) + ": a row costs as much as " + least.toPrecision(3) + " of a false positive, on average.";
   });
 }
