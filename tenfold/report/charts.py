@@ -21,7 +21,8 @@ from tenfold.table.show import shown
 from tenfold.table.sketch import written
 
 CLASSES = 5  # colours of lines
-ROOM = 280  # pixels for the marks of groups below an axis
+ROOM, LEVEL_ROOM = 280, 300  # pixels for the marks of groups, and of levels, below an axis
+FEW_LEVELS = 6  # whose names are cut rather than left out
 SHARES = [(share, f"{100 * share:.0f}%") for share in (0, 0.25, 0.5, 0.75, 1)]
 
 
@@ -161,9 +162,8 @@ def effect_chart(effect: dict[str, Any], unit: str, scale: tuple[float, float]) 
     values = np.array(effect["effect"], dtype=np.float64)
     name = shown(effect["column"], 40)
     if effect.get("levels"):
-        count = len(effect["levels"])
-        marks = [(k, cut(level, 300 / count)) for k, level in enumerate(effect["levels"])]
-        plot = Plot(f"effect of {name}", (-0.5, count - 0.5), scale, x_title=name, y_title=unit, x_ticks=marks if count <= 6 else [])
+        ends = (-0.5, len(effect["levels"]) - 0.5)
+        plot = Plot(f"effect of {name}", ends, scale, x_title=name, y_title=unit, x_ticks=level_marks(effect["levels"]))
         plot.level(0.0)
         for k, line in enumerate(values):
             for at, value in enumerate(line):
@@ -186,6 +186,13 @@ def effect_chart(effect: dict[str, Any], unit: str, scale: tuple[float, float]) 
         plot.line(grid, line, f"c{k}")
     plot.rug([one for one in floats(effect.get("rug")) if grid[0] <= one <= grid[-1]])
     return plot.svg()
+
+
+def level_marks(levels: Sequence[Any]) -> list[tuple[float, str]]:
+    """The marks of an axis of levels, cut where there are few of them; none where many do not fit."""
+    room = LEVEL_ROOM / len(levels)
+    fits = len(levels) <= FEW_LEVELS or all(wide(shown(level, 200)) <= room for level in levels)
+    return [(float(k), cut(level, room)) for k, level in enumerate(levels)] if fits else []
 
 
 def _of_column(along: dict[str, Any]) -> str:

@@ -74,7 +74,7 @@ def _effects(facts: Facts) -> list[object]:
     figures = []
     for one in effects:
         levels = as_list(one.get("levels"))
-        words = f"From left to right: {listed(levels, 12)}." if len(levels) > 6 else ""
+        words = f"From left to right: {listed(levels, 12)}." if levels and not charts.level_marks(levels) else ""
         figures.append(Figure(shown(one["column"], 40), charts.effect_chart(one, unit, scale), words, outputs if len(outputs) > 1 else ()))
     text = (
         "How predictions change along each column, all else as it is in the rows, on one scale. "
