@@ -19,6 +19,7 @@ from tenfold.report.reproduce import card, written
 from tenfold.report.svg import BOTTOM, LEFT, LETTER, RIGHT, TOP, WIDTH, Axis, Plot, cut, thinned, tick_text, ticks
 from tenfold.report.typed import command
 from tenfold.score.registry import SCORES
+from tenfold.selection.explain.along import along
 from tenfold.selection.honest.unseen import Unseen
 
 TWO, MANY, NUMBERS = (Unseen.of(held_out_of(k)) for k in (2, 4, 0))
@@ -161,8 +162,9 @@ def test_pairs_of_models_by_students_t() -> None:
 
 
 def test_residuals_and_histograms() -> None:
-    found = numbers.along(NUMBERS.predicted, numbers.residuals(NUMBERS))
+    found = along(NUMBERS.predicted, numbers.residuals(NUMBERS))
     assert np.all(found.low <= found.middle) and np.all(found.middle <= found.high)
+    assert len(found.x) == 12 and np.all(np.diff(found.x) > 0)
     edges, counts = numbers.histogram(NUMBERS.truth)
     assert counts.sum() == len(NUMBERS) and np.all(np.diff(edges) > 0)
     edges, counts = numbers.histogram(np.array([3.0] * 7))
@@ -171,6 +173,20 @@ def test_residuals_and_histograms() -> None:
     many = Unseen.of(held_out_of(0, n=5000))
     cloud = numbers.cloud(many.predicted, many.truth, (-1e9, 1e9), (-1e9, 1e9))
     assert cloud.counts is not None and cloud.counts.sum() == 5000
+
+
+def test_rows_of_the_same_value_are_one_part_of_a_curve() -> None:
+    rng = np.random.default_rng(0)
+    for n in (1, 14, 31, 400, 5000):
+        for x in (np.zeros(n), rng.integers(0, 4, n), rng.binomial(9, 0.6, n), rng.normal(size=n), np.minimum(rng.normal(size=n), 0)):
+            y = rng.normal(size=n)
+            found = along(x.astype(float), y)
+            assert 1 <= len(found.x) <= 12 and np.all(np.diff(found.x) > 0)
+            if len(np.unique(x)) == 1:
+                np.testing.assert_allclose([found.low[0], found.middle[0], found.high[0]], np.quantile(y, [0.1, 0.5, 0.9]))
+    x = np.repeat([1.0, 2.0, 3.0], [100, 200, 100])
+    y = rng.normal(size=400)
+    np.testing.assert_allclose(along(x, y).middle, [np.median(y[x == one]) for one in (1, 2, 3)])
 
 
 def test_axes() -> None:

@@ -316,6 +316,11 @@ def test_large_numbers_are_written_out() -> None:
     part = Facts(facts.record, replace(held, **{name: getattr(held, name)[:280] for name in ("rows", "fold", "truth", "outputs")}))
     assert "In the 280 of 400 rows that were held out." in texts_of(target(part))  # as in order of time
     assert "neither too high nor too low" in texts_of(errors(Facts(record_of(False), flat)))
+    off = (held.truth - held.predicted).std() / np.sqrt(len(held))
+    for errors_away, told in ((-1.5, "neither too high nor too low"), (3.0, "above the prediction"), (-3.0, "below the prediction")):
+        lean = held.truth - held.predicted
+        shifted = replace(held, truth=held.truth - lean.mean() + errors_away * off)
+        assert told in texts_of(errors(Facts(record_of(False), shifted)))
 
 
 def test_a_run_that_was_stopped_still_says_so() -> None:

@@ -16,6 +16,7 @@ from tenfold.report.facts import floats, number
 from tenfold.report.svg import Plot, cut, places, tick_text, wide
 from tenfold.report.trust import PROMISED
 from tenfold.score.words import figure
+from tenfold.selection.explain.along import along
 from tenfold.selection.honest.unseen import Unseen
 from tenfold.table.show import shown
 from tenfold.table.sketch import written
@@ -112,7 +113,7 @@ def residual_chart(held: Unseen) -> Markup:
     x, y = numbers.trimmed(held.predicted), numbers.trimmed(off)
     plot = Plot("residuals against predictions", x, y, x_title="predicted", y_title="truth − prediction", square=True)
     _cloud(plot, numbers.cloud(held.predicted, off, x, y))
-    found = numbers.along(held.predicted, off)
+    found = along(held.predicted, off)
     plot.level(0.0)
     plot.line(found.x, found.middle, "c1")
     plot.line(found.x, found.low, "c1 thin dash")

@@ -17,7 +17,7 @@ WORST = 20
 TENTHS, LEAST_TENTH = 10, 10
 START_COST = 1.0
 LEAST_ROWS = 10
-ROUNDING = 1e-12
+ROUNDING, LUCK = 1e-12, 2.0  # standard errors that chance explains
 ALONG = "Residuals along the columns that matter most; the band holds 80% of the rows, and the line should stay near zero."
 ROWS = "Rows are counted from 1, the first below the header: tenfold explain DIR FILE --row N says why one gets its prediction."
 
@@ -136,9 +136,10 @@ def _numbers(facts: Facts, held: Unseen) -> list[object]:
     off = numbers.residuals(held)
     size = np.abs(off)
     half, most = (figure(float(one)) for one in np.quantile(size, [0.5, 0.9]))
-    lean = float(off.mean())
-    on_average = f"on average the truth is {figure(abs(lean))} {'above' if lean > 0 else 'below'} the prediction"
-    if abs(lean) <= ROUNDING * np.abs(held.truth).max():
+    w = np.ones(len(held)) if held.weight is None else held.weight
+    lean = by_unit(*mean_of(off, w), w, held.unit)
+    on_average = f"on average the truth is {figure(abs(lean.value))} {'above' if lean.value > 0 else 'below'} the prediction"
+    if abs(lean.value) <= max(LUCK * lean.error, ROUNDING * float(np.abs(held.truth).max())):
         on_average = "on average they are neither too high nor too low"
     blocks: list[object] = [
         Text(

@@ -11,7 +11,6 @@ from tenfold.selection.honest.unseen import Unseen
 
 MOST_DOTS = 1200  # rows drawn one by one; of more, counts of cells
 CELLS = 36  # on a side
-PARTS = 12
 BINS = 36
 
 
@@ -24,16 +23,6 @@ class Cloud:
     x_edges: Array | None = None
     y_edges: Array | None = None
     counts: Array | None = None
-
-
-@dataclass(frozen=True)
-class Along:
-    """Quantiles of a value by parts of another one."""
-
-    x: Array
-    low: Array  # 10 %
-    middle: Array
-    high: Array  # 90 %
 
 
 def trimmed(values: Array, share: float = 0.001) -> tuple[float, float]:
@@ -52,14 +41,6 @@ def cloud(x: Array, y: Array, x_range: tuple[float, float], y_range: tuple[float
         return Cloud(x[:MOST_DOTS], y[:MOST_DOTS])
     counts, x_edges, y_edges = np.histogram2d(x, y, CELLS, [x_range, y_range])
     return Cloud(x, y, x_edges, y_edges, counts)
-
-
-def along(x: Array, y: Array) -> Along:
-    """The 10 %, 50 % and 90 % quantiles of y in parts of equally many x."""
-    order = np.argsort(x, kind="stable")
-    parts = [part for part in np.array_split(order, min(PARTS, max(1, len(x) // 15))) if len(part)]
-    found = np.array([np.quantile(y[part], [0.1, 0.5, 0.9]) for part in parts])
-    return Along(np.array([np.median(x[part]) for part in parts]), *found.T)
 
 
 def residuals(held: Unseen) -> Array:

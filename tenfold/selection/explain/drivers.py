@@ -24,6 +24,7 @@ from tenfold.score.record import Score, judged_output
 from tenfold.score.registry import SCORES
 from tenfold.selection.choice.decision import judge_of
 from tenfold.selection.explain.alone import order_of, single_strengths
+from tenfold.selection.explain.along import along
 from tenfold.selection.explain.inside import alone
 from tenfold.selection.explain.sizes import by_sizes
 from tenfold.selection.explain.slices import by_column, level_name, slices_of
@@ -44,7 +45,7 @@ MOST_COLUMNS, REPEATS = 25, 5  # columns whose importance is measured, and shuff
 CELLS, LEAST_COLUMNS = 30_000_000, 10  # that pass a model in a screen, or in a measurement, unless so few columns take more
 WIDE = 1000  # columns, from where pairs are not looked at
 EFFECTS = 6  # columns whose effect is drawn
-BINS, MOST_LEVELS, RUG, PARTS = 20, 12, 60, 12
+BINS, MOST_LEVELS, RUG = 20, 12, 60
 TOGETHER, PAIR_POINTS = 5, 40  # columns whose pairs are looked at, and points of a pair
 MOST_CLASSES = 5  # whose chances are drawn
 
@@ -316,13 +317,10 @@ def _failures(
 
 
 def _along(name: str, x: Array, off: Array) -> Facts:
-    """The 10 %, 50 % and 90 % quantiles of residuals in parts of a column of equally many rows."""
-    known = np.flatnonzero(np.isfinite(x))
-    order = known[np.argsort(x[known], kind="stable")]
-    parts = [part for part in np.array_split(order, min(PARTS, max(1, len(order) // LEAST_ROWS))) if len(part)]
-    quantiles = [np.quantile(off[part], [0.1, 0.5, 0.9]).tolist() for part in parts]
-    low, middle, high = ([one[k] for one in quantiles] for k in range(3))
-    return dict(column=name, x=[float(np.median(x[part])) for part in parts], low=low, middle=middle, high=high)
+    """Quantiles of residuals along a column."""
+    known = np.isfinite(x)
+    found = along(x[known], off[known]) if known.any() else None
+    return dict(column=name) | {key: [] if found is None else getattr(found, key).tolist() for key in ("x", "low", "middle", "high")}
 
 
 def _by_group(name: str, column: pl.Series, held: Unseen, losses: Array, positive: str | None) -> Facts:
