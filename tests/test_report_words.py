@@ -21,10 +21,12 @@ from tenfold.core.errors import TenfoldWarning
 from tenfold.report import classes, trust
 from tenfold.report.charts import confusion_rows, effect_chart
 from tenfold.report.chosen import chosen, learning
+from tenfold.report.drivers import failing
 from tenfold.report.errors import errors
 from tenfold.report.facts import Facts
 from tenfold.report.folder import drivers_of
 from tenfold.report.page import facts_for, page_of
+from tenfold.report.plain_words import sentences
 from tenfold.report.race import race
 from tenfold.report.read import as_read, target
 from tenfold.report.typed import command, pasted
@@ -326,3 +328,16 @@ def test_large_numbers_are_written_out() -> None:
 def test_a_run_that_was_stopped_still_says_so() -> None:
     page = page_of(dict(record_of(True), signal=None, interrupted=True, estimate={}, cut_by_time=False))
     assert "was stopped" in page and "tenfold reproduce" in page
+
+
+def test_losses_of_squared_errors_are_told_in_the_unit_of_the_target() -> None:
+    held = Unseen.of(held_out_of(0))
+    more = explained_of(False)
+    more["slices"] |= dict(mean=4.0, of="squared error", worse=[more["slices"]["worse"][0] | dict(loss=36.0)])
+    rooted = Facts(record_of(False), held, more)
+    text = texts_of(failing(rooted))
+    assert rooted.metric == "rmse" and "The rmse of all rows is 2.0000" in text and "'6.0000'" in text and "3.0 ×" in text
+    assert any("their rmse is 3.0 times that of all rows" in line for line in sentences(rooted))
+    record = record_of(False)
+    squared = Facts(record | dict(settings=record["settings"] | dict(metric="mse")), held, more)
+    assert "The squared error of all rows is 4.0000" in texts_of(failing(squared)) and "9.0 ×" in texts_of(failing(squared))

@@ -148,31 +148,32 @@ def failing(facts: Facts) -> Section | None:
         return None
     blocks: list[object] = []
     worse = [as_dict(one) for one in as_list(found.get("worse"))]
-    groups, mean = int(number(found.get("groups")) or 0), number(found.get("mean"))
+    groups, mean = int(number(found.get("groups")) or 0), facts.loss(number(found.get("mean")))
+    name = facts.loss_name(found.get("of"))
     if worse and mean is not None:
-        largest = max(number(one.get("loss")) or 0.0 for one in worse)
-        axis = Axis(0.0, max(largest, mean), 4, STRIP - 6)
+        losses = [facts.loss(number(one.get("loss"))) or 0.0 for one in worse]
+        axis = Axis(0.0, max(*losses, mean), 4, STRIP - 6)
         rows = [
             [
                 shown(one["column"], 50),
                 shown(one["group"], 50),
                 f"{int(one['rows']):,}",
-                figure(one["loss"]),
-                strip(axis, one["loss"], zero=0.0, rule=mean, cls="warn", label=figure(one["loss"])),
-                f"{one['loss'] / mean:.1f} ×" if mean > 0 else "",
+                figure(loss),
+                strip(axis, loss, zero=0.0, rule=mean, cls="warn", label=figure(loss)),
+                f"{loss / mean:.1f} ×" if mean > 0 else "",
             ]
-            for one in worse
+            for one, loss in zip(worse, losses, strict=True)
         ]
         total = int(number(found.get("found")) or len(worse))
         blocks.append(
             Text(
                 f"{counted(total, 'group')} of {groups:,} looked at "
                 f"{'has a larger loss than' if total == 1 else 'have larger losses than'} the other rows, beyond what chance explains "
-                f"after so many looks (false discovery rate 5%). The mean loss is {figure(mean)}.{facts.by_weight}",
+                f"after so many looks (false discovery rate 5%). The {name} of all rows is {figure(mean)}.{facts.by_weight}",
             ),
         )
-        blocks.append(Table(["column", "group", "rows", shown(found.get("of", "loss"), 30), "", "of the mean"], rows, right=(2, 3, 5)))
-        blocks.append(Text("The upright line is the mean loss.", faint=True, picture=True))
+        blocks.append(Table(["column", "group", "rows", name, "", "of that of all"], rows, right=(2, 3, 5)))
+        blocks.append(Text(f"The upright line is the {name} of all rows.", faint=True, picture=True))
     elif found:
         blocks.append(
             Text(

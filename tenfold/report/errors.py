@@ -224,23 +224,25 @@ def along_table(facts: Facts) -> list[Figure]:
     w = np.ones(len(held)) if held.weight is None else held.weight
     tenths = [(losses[part], w[part], None if held.unit is None else held.unit[part]) for part in np.array_split(order, TENTHS)]
     spreads = [by_unit(*mean_of(lost, of), of, unit) for lost, of, unit in tenths]
-    mean, error = np.array([one.value for one in spreads]), np.nan_to_num([2 * one.error for one in spreads])
+    values, errors = np.array([one.value for one in spreads]), np.nan_to_num([2 * one.error for one in spreads])
+    mean, low, high = ([facts.loss(float(one)) or 0.0 for one in ends] for ends in (values, values - errors, values + errors))
     plot = Plot(
-        "mean loss along the table",
+        f"{facts.loss_name()} along the table",
         places(TENTHS),
-        (min(0.0, float((mean - error).min())), float((mean + error).max())),
+        (min(0.0, *low), max(high)),
         x_title="tenths of the rows, in their order",
-        y_title=facts.judge.loss_label or "loss",
+        y_title=facts.loss_name(),
         x_ticks=[(float(k), str(k)) for k in range(1, TENTHS + 1)],
     )
-    plot.level(float(np.average(losses, weights=w)), "mean")
+    plot.level(facts.loss(float(np.average(losses, weights=w))) or 0.0, "all rows")
     for k in range(TENTHS):
-        plot.whisker(k + 1.0, float(mean[k] - error[k]), float(mean[k] + error[k]))
+        plot.whisker(k + 1.0, low[k], high[k])
     plot.dots(np.arange(1, TENTHS + 1), mean, "c0", 4.0)
     return [
         Figure(
             "From the first rows to the last",
             plot.svg(),
-            "Mean loss of each tenth with two standard errors. A trend means that rows change along the table, perhaps with time.",
+            f"The {facts.loss_name()} of each tenth with two standard errors. A trend means that rows change along the table, perhaps "
+            "with time.",
         ),
     ]

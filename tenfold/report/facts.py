@@ -10,6 +10,7 @@ from typing import Any
 
 from tenfold.core.data import Array
 from tenfold.score.record import Score
+from tenfold.score.registry import SQUARED
 from tenfold.score.words import figure, metric_name
 from tenfold.selection.choice.decision import judge_of
 from tenfold.selection.honest.unseen import Unseen
@@ -83,6 +84,18 @@ class Facts:
     @cached_property
     def judge(self) -> Score | None:
         return judge_of(self.metric, self.settings, self.held.classes if self.held is not None else None)
+
+    def loss_name(self, label: Any = None) -> str:
+        """What a mean loss of rows is called; label: as explained.json has it."""
+        return "rmse" if self._is_rooted else shown(label or (self.judge.loss_label if self.judge else "") or "loss", 30)
+
+    def loss(self, mean: float | None) -> float | None:
+        """A mean loss as it is shown: of squared errors the root, which is in the unit of the target."""
+        return math.sqrt(max(mean, 0.0)) if mean is not None and self._is_rooted else mean
+
+    @property
+    def _is_rooted(self) -> bool:
+        return self.judge is not None and self.judge.loss_label == SQUARED["loss_label"] and self.metric != "mse"
 
     @property
     def greater(self) -> bool:

@@ -15,12 +15,13 @@ def fairness(facts: Facts) -> Section | None:
     """The loss of each group, how far what is predicted of it is from what came true, and of two classes what is decided."""
     found = as_dict(facts.more.get("fair"))
     groups = [as_dict(one) for one in as_list(found.get("groups"))]
-    name, two, loss = shown(found.get("column", ""), 60), found.get("class"), shown(found.get("of", "loss"), 30)
+    name, two, loss = shown(found.get("column", ""), 60), found.get("class"), facts.loss_name(found.get("of"))
     if not groups:
         left = _left(found)
         return Section("fairness", f"Fairness: by {name}", left) if left else None
     blocks: list[object] = [Text(" ".join([*_used(found, name), *_losses(groups, loss), *_rated(groups)]) + facts.by_weight)]
-    mean, ranges = number(found.get("mean")), [_range(one.get("loss")) for one in groups]
+    mean = facts.loss(number(found.get("mean")))
+    ranges = [(facts.loss(value), facts.loss(low), facts.loss(high)) for value, low, high in (_range(one.get("loss")) for one in groups)]
     ends = [one for some in (*ranges, (mean,)) for one in some if one is not None]
     axis = Axis(min(ends, default=0.0), max(ends, default=1.0), 6, STRIP - 6, pad=0.04)
     rows: list[list[Any]] = []
@@ -29,9 +30,9 @@ def fairness(facts: Facts) -> Section | None:
         span = "" if low is None else f"{figure(low)} to {figure(high)}"
         rows.append([shown(one.get("group", ""), 40), f"{int(number(one.get('rows')) or 0):,}", figure(value), mark, span])
     heads = [name, "rows", loss, "", "95% range"]
-    caption = f"The mean of all rows is {figure(mean)}."
+    caption = f"The {loss} of all rows is {figure(mean)}."
     blocks.append(Table(heads, rows, right=(1, 2), tight=(0, 4), narrow=True, caption=caption))
-    blocks.append(Text("The upright line is the mean of all rows.", faint=True, picture=True))
+    blocks.append(Text(f"The upright line is the {loss} of all rows.", faint=True, picture=True))
     what = "mean prediction" if not facts.classes else f"mean probability of {shown(two, 24) if two else 'the predicted class'}"
     heads = [name, what, "came true" if facts.classes else "mean truth", "off by", "95% range"]
     show = percent if facts.classes else figure

@@ -134,6 +134,10 @@ def _worst_group(facts: Facts) -> list[str]:
     if not worse or not mean or not (number(worse[0].get("loss")) or 0) > MUCH * mean:
         return []
     one = worse[0]
+    here, usual = facts.loss(number(one["loss"])), facts.loss(mean)
+    if here is None or not usual:
+        return []
     where = f"{shown(one.get('column', ''), 30)} {shown(one.get('group', ''), 30)}"
     rows = counted(int(number(one.get("rows")) or 0), "row")
-    return [f"Lean less on rows with {where} ({rows}): {one['loss'] / mean:.1f} times the usual loss."]
+    name = facts.loss_name(found.get("of"))
+    return [f"Lean less on rows with {where} ({rows}): their {name} is {here / usual:.1f} times that of all rows."]
