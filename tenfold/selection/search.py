@@ -19,8 +19,8 @@ from functools import partial
 import numpy as np
 
 from tenfold.core.threads import thread_budget
+from tenfold.selection.dataset import Dataset
 from tenfold.selection.honest.growth import can_run_fewer, run_fewer, seconds_of, taken_without
-from tenfold.selection.looked import Looked
 from tenfold.selection.plan.candidates import Family
 from tenfold.selection.plan.entries import Entry
 from tenfold.selection.plan.folds import Division
@@ -76,12 +76,12 @@ class Search:
             return None
         return max(HURRY, LATEST * self.settings.time + HURRY - self.gone)
 
-    def run(self, plan: Plan, looked: Looked, division: Division) -> tuple[Race, Task]:
+    def run(self, plan: Plan, dataset: Dataset, division: Division) -> tuple[Race, Task]:
         """The race, and the task of its rows: all of them, unless it was cut short in a first heat."""
-        X, task, decisions, weight = looked.X, looked.task, looked.decisions, looked.weight
-        judges, texts = looked.judges(division.fold), looked.read_texts(division.fold)
-        labels, names = task.classes if task.kind == "classes" else None, looked.coder.names_out()
-        everything = Rows(X, task.codes, division, looked.table, names, weight, labels, texts)
+        X, task, decisions, weight = dataset.X, dataset.task, dataset.decisions, dataset.weight
+        judges, texts = dataset.judges(division.fold), dataset.read_texts(division.fold)
+        labels, names = task.classes if task.kind == "classes" else None, dataset.coder.names_out()
+        everything = Rows(X, task.codes, division, dataset.table, names, weight, labels, texts)
         families: list[Family] = list(plan.families)
         workers = Workers(thread_budget() - 1 if plan.seconds >= WORTH_A_PROCESS else 0)
 
@@ -97,7 +97,7 @@ class Search:
             folds=race.K,
             width=X.shape[1],
             fits=race.fits_to_do,
-            uncoded=0 if race.fits.raw is None else looked.uncoded,
+            uncoded=0 if race.fits.raw is None else dataset.uncoded,
             nested=plan.nested,
             screened=plan.screened,
             seconds=self._forecast(plan),
