@@ -14,13 +14,13 @@ from tenfold.app.commands import run
 from tenfold.app.estimate import Estimated
 from tenfold.report.page import page_of
 from tenfold.score.registry import find_score
-from tenfold.selection.found import Found
 from tenfold.selection.honest.estimate import Estimate
 from tenfold.selection.honest.growth import PAIR, UNTRIED, Growth, grown
 from tenfold.selection.job import Job
 from tenfold.selection.race.race import Race
 from tenfold.selection.race.wall import Wall
 from tenfold.selection.record import facts_of
+from tenfold.selection.result import Result
 from tenfold.selection.search import Again, Search
 from tenfold.selection.settings import Settings
 
@@ -63,7 +63,7 @@ def _checkers(n: int, seed: int = 0) -> tuple[pl.DataFrame, Any]:
     return pl.DataFrame({"a": X[:, 0], "b": X[:, 1]}), np.where(np.floor(X).sum(axis=1) % 2 == 0, "black", "white")
 
 
-def _found(n: int, units: int | None = None, seed: int = 0, fewer: bool | None = None) -> Found:
+def _found(n: int, units: int | None = None, seed: int = 0, fewer: bool | None = None) -> Result:
     again = None if units is None else Again(units, fewer=fewer)
     return Job(lambda event, **facts: None, False, Settings(effort="quick"), again=again).run(*_checkers(n, seed))
 

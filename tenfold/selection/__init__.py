@@ -4,7 +4,7 @@
     settings     what can be asked for                     dataset      the table as a race takes it
     outcome      what a race comes to                      record       the same as plain values, told and kept
     board        the places of a race                      copied       what it is worth where new rows are copies
-    found        the models, and how they were found       targets      several, one after another
+    result       the models, and how they were found       targets      several, one after another
     estimator    Select, the choice as a learner           coded        a table as numbers
     roles        columns for weights, groups and time
 

@@ -12,7 +12,6 @@ from tenfold.prepare.coder import TableCoder
 from tenfold.selection.choice.choice import Mix
 from tenfold.selection.copied import copied
 from tenfold.selection.dataset import Dataset, dataset_of
-from tenfold.selection.found import Found
 from tenfold.selection.model.refit import refit
 from tenfold.selection.model.table_model import TableModel
 from tenfold.selection.outcome import Outcome, decide
@@ -21,6 +20,7 @@ from tenfold.selection.plan.plan import Plan
 from tenfold.selection.race.checkpoint import Checkpoint
 from tenfold.selection.race.race import Race
 from tenfold.selection.record import facts_of
+from tenfold.selection.result import Result
 from tenfold.selection.search import Again, Listener, Search
 from tenfold.selection.settings import LEAST_FOLDS, Settings, told_beside
 from tenfold.table.copies import duplicate_groups
@@ -56,7 +56,7 @@ class Job:
         self.search = Search(emit, finish_early, settings, checkpoint, again)
         self.checks: dict[str, Any] = {}  # what was found in the rows before the race
 
-    def run(self, table: Any, target: Any, trusting: bool = False) -> Found:
+    def run(self, table: Any, target: Any, trusting: bool = False) -> Result:
         """All steps, from the table to the fitted model. trusting: columns that give the target away are used all the same."""
         refuse_forked()
         asked = self.settings
@@ -111,7 +111,7 @@ class Job:
         self.emit("checks", copies=copies, **told)
         return make_folds(task.codes, folds, self.settings.seed, task.role, alike)
 
-    def _finish(self, dataset: Dataset, race: Race) -> Found:
+    def _finish(self, dataset: Dataset, race: Race) -> Result:
         """Decide, fit what was chosen to all rows, and write down how it was found."""
         judge, coder = dataset.judge, dataset.coder
         found = decide(race, dataset.task, judge, self.settings.prefer, dataset.decisions)
@@ -149,7 +149,7 @@ class Job:
         )
         search = self.search
         how = dict(interrupted=search.interrupted, cut_by_time=search.cut, heat=race is search.heat)
-        return Found.of(found, dataset, (model, beside), self.settings, self.checks | how, search.gone)
+        return Result.of(found, dataset, (model, beside), self.settings, self.checks | how, search.gone)
 
     def _model(self, found: Outcome, coder: TableCoder, mix: Mix) -> TableModel:
         """What is chosen, fitted to all rows."""

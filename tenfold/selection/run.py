@@ -14,13 +14,13 @@ from tenfold.core.data import Array
 from tenfold.core.errors import BadInput, BadParameter, DataWarning, TenfoldError, warn
 from tenfold.selection.choice.floor import floored
 from tenfold.selection.explain.reasons import Effect, Reasons, effect, movers, reasons, row_of
-from tenfold.selection.found import Found
 from tenfold.selection.honest.estimate import COVERAGE, Estimate, least_of, reach_of, reaches_of
 from tenfold.selection.honest.unseen import Unseen
 from tenfold.selection.job import Job
 from tenfold.selection.model.store import BEST, SIMPLE, write_run
 from tenfold.selection.model.table_model import TableModel
 from tenfold.selection.plan.guess import FrequencyGuess
+from tenfold.selection.result import Result
 from tenfold.selection.search import Listener
 from tenfold.selection.settings import Settings
 from tenfold.selection.targets import are_names, columns_in, settings_of
@@ -114,7 +114,7 @@ def select(
     return cast("Run", several)
 
 
-def run_of(found: Found, table: Any = None) -> Run:
+def run_of(found: Result, table: Any = None) -> Run:
     """The result, from what a job has found. table: what it was made from, to be explained by."""
     made = Run.of(found.model, found.record, found.beside, found.outcome.held_out, found.sketch)
     return made if table is None else replace(made, table=table)

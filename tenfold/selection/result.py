@@ -21,7 +21,7 @@ from tenfold.table.sketch import sketch
 
 
 @dataclass(frozen=True)
-class Found:
+class Result:
     """What came of a run."""
 
     outcome: Outcome
@@ -39,7 +39,7 @@ class Found:
         settings: Settings,
         how: dict[str, Any],
         seconds: float,
-    ) -> Found:
+    ) -> Result:
         """how: what the rows were found to be like, and whether the run was cut short."""
         race = outcome.race
         fitting = dict(zip((family.title for family in race.families), race.seconds.tolist(), strict=True))
