@@ -17,8 +17,8 @@ from tenfold.score.registry import find_score
 from tenfold.selection.honest.estimate import Estimate
 from tenfold.selection.honest.growth import PAIR, UNTRIED, Growth, grown
 from tenfold.selection.job import Job
+from tenfold.selection.race.deadline import Deadline
 from tenfold.selection.race.race import Race
-from tenfold.selection.race.wall import Wall
 from tenfold.selection.record import facts_of
 from tenfold.selection.result import Result
 from tenfold.selection.search import Again, Search
@@ -109,13 +109,13 @@ def test_what_the_clock_cuts_off_is_not_the_growth(effort: str, monkeypatch: pyt
     """The time is over when all folds have run, before variants and pairs of folds: what the last rows bring is still looked at, and again
     when the run is done again."""
     shrink(monkeypatch)
-    walls: list[Wall] = []
+    deadlines: list[Deadline] = []
 
     def over(self: Search, race: Race, variants: Any) -> None:
-        walls[0].over.set()
+        deadlines[0].over.set()
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("tenfold.selection.search.Wall", lambda *asked: walls.append(Wall(*asked)) or walls[-1])
+    monkeypatch.setattr("tenfold.selection.search.Deadline", lambda *asked: deadlines.append(Deadline(*asked)) or deadlines[-1])
     asked, events = Settings(effort=effort, time=60.0), list[str]()
     with monkeypatch.context() as clock:
         clock.setattr(Search, "_refine", over)

@@ -26,10 +26,10 @@ from tenfold.selection.plan.entries import Entry
 from tenfold.selection.plan.folds import Division
 from tenfold.selection.plan.plan import Plan
 from tenfold.selection.race.checkpoint import Checkpoint
+from tenfold.selection.race.deadline import Deadline
 from tenfold.selection.race.race import Race
 from tenfold.selection.race.repeat import can_repeat, run_again
 from tenfold.selection.race.rows import Rows
-from tenfold.selection.race.wall import Wall
 from tenfold.selection.race.workers import Workers
 from tenfold.selection.settings import Settings, told_beside
 from tenfold.table.task import Task
@@ -104,7 +104,7 @@ class Search:
         )
         rows = np.arange(len(X))
         with workers:
-            with self._wall(1 - KEPT_FOR_REFIT) as wall:
+            with self._deadline(1 - KEPT_FOR_REFIT) as deadline:
                 if plan.screened is not None:
                     rows = plan.sample(len(X), self.settings.seed, task.codes if task.kind == "classes" else None)
                     heat = self.heat = race.some(rows)
@@ -119,11 +119,11 @@ class Search:
                     self.checkpoint.restore(race, variants)
                 race.run(tick, singles=race.K, most=self.units)
                 if not race.pairs and can_run_fewer(race):
-                    wall.keep(self._kept_for_growth(race))
+                    deadline.keep(self._kept_for_growth(race))
                 self._refine(race, variants)
                 race.run(tick, most=self.units)
                 self._repeat(race, plan)
-            self._ended(wall, race)
+            self._ended(deadline, race)
             self._grow(race, plan)
         some = replace(task, y=task.y[rows], rows=task.rows[rows])
         first = self.heat
@@ -174,13 +174,13 @@ class Search:
         known = None if self.again is None else self.again.fewer
         if self.interrupted or known is False or not can_run_fewer(race):
             return
-        with self._wall(LATEST) as wall:
+        with self._deadline(LATEST) as deadline:
             numbers = self._without_folds(race)
-            wall.keep(sum(race.fit_seconds(number) for number in numbers) * race.K / (race.K - 1))  # for fitting what is chosen
+            deadline.keep(sum(race.fit_seconds(number) for number in numbers) * race.K / (race.K - 1))  # for fitting what is chosen
             planned = known or plan.has_room([race.families[number] for number in numbers])
-            if seconds_of(race, numbers) <= wall.left if self.cut else planned:
+            if seconds_of(race, numbers) <= deadline.left if self.cut else planned:
                 run_fewer(race, numbers, self._tick)
-        self._ended(wall, race)
+        self._ended(deadline, race)
 
     def _without_folds(self, race: Race) -> list[int]:
         """The families that models of fewer rows are of."""
@@ -193,10 +193,10 @@ class Search:
         seconds = seconds_of(race, self._without_folds(race))
         return seconds if seconds <= MOST_FOR_GROWTH * self.settings.time else 0.0
 
-    def _ended(self, wall: Wall, race: Race) -> None:
+    def _ended(self, deadline: Deadline, race: Race) -> None:
         """Whether work was cut short by Ctrl-C or by the clock: then what is complete is kept, and it is said once."""
-        told, self.interrupted, self.cut = self.cut, wall.interrupted, self.cut or wall.cut
-        if wall.interrupted or (wall.cut and not told):
+        told, self.interrupted, self.cut = self.cut, deadline.interrupted, self.cut or deadline.cut
+        if deadline.interrupted or (deadline.cut and not told):
             self.stopped(race)
 
     def stopped(self, race: Race) -> None:
@@ -215,10 +215,10 @@ class Search:
         if self.checkpoint is not None:
             self.checkpoint.keep(race, [family.title for family in race.families], done, heat=race is self.heat)
 
-    def _wall(self, share: float) -> Wall:
+    def _deadline(self, share: float) -> Deadline:
         """For work that ends with Ctrl-C, and when this share of a given time is over."""
         limit = self.settings.time if self.again is None else None
-        return Wall(self.finish_early, None if limit is None else limit * share - self.gone)
+        return Deadline(self.finish_early, None if limit is None else limit * share - self.gone)
 
 
 def _variants(plan: Plan, race: Race) -> list[Entry]:
