@@ -474,14 +474,14 @@ def test_long_tables_have_a_first_heat(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_run_that_is_stopped_in_its_first_heat_has_a_model_of_those_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plan, "SCREENED_ROWS", 400)
     monkeypatch.setattr(plan, "SCREENED", 200)
-    work = Race._heard
+    work = Race._record
 
     def heard(self: Race, number: int, held: Any, unit: Any) -> None:
         if len(self.done) == 4:
             raise KeyboardInterrupt
         work(self, number, held, unit)
 
-    monkeypatch.setattr(Race, "_heard", heard)
+    monkeypatch.setattr(Race, "_record", heard)
     frame, y = two_classes(500, 1, strength=2.0)
     found = tenfold.select(frame, y, folds=4, finish_early=True)
     assert found.interrupted and found.signal and found.record["data"]["rows_used"] == 200

@@ -95,7 +95,7 @@ def test_models_of_fewer_rows_have_seen_neither_fold_and_count_as_units(monkeypa
     (c, o), output = next(iter(race.less.items()))
     number = race.families.index(race.settings[c].family)
     again = race.fits.unit(number, PAIR)
-    assert any(k == o and race.places[number][place] == c and (one == output).all() for place, k, one, _ in again.heard)
+    assert any(k == o and race.places[number][place] == c and (one == output).all() for place, k, one, _ in again.results)
     assert found.record["fewer"] == race.less_units > 0 and found.record["units"] == len(race.done) == race.units_done - race.less_units
     same = _found(700, units=found.record["units"], fewer=True)
     assert same.record["growth"] == found.record["growth"] and same.record["estimate"] == found.record["estimate"]

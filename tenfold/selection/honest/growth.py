@@ -154,7 +154,7 @@ def run_fewer(race: Race, numbers: list[int], tick: Callable[[int, int], None]) 
     before, less = race.units_done, dict[tuple[int, int], Array]()
 
     def keep(number: int, unit: Unit) -> None:
-        less.update({(race.places[number][place], k): output for place, k, output, _ in unit.heard})
+        less.update({(race.places[number][place], k): output for place, k, output, _ in unit.results})
         done = before + numbers.index(number) + 1
         tick(done, max(done, before + len(numbers)))
 

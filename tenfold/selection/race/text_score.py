@@ -57,9 +57,9 @@ class TextScore(Estimator):
     def scores(self, column: pl.Series) -> Array:
         """(texts, scores). A missing text is an empty one."""
         texts = cleaned(column)
-        return np.asarray(self._heard(texts) + self.offset_ + lengths(texts)[:, None] * self.length_)
+        return np.asarray(self._weighted_counts(texts) + self.offset_ + lengths(texts)[:, None] * self.length_)
 
-    def _heard(self, texts: pl.Series) -> Array:
+    def _weighted_counts(self, texts: pl.Series) -> Array:
         return np.asarray(weighed(counts_of(texts, self.words_.tolist()), self.idf_) @ self.weights_)
 
     def transform(self, X: pl.DataFrame) -> Array:
