@@ -156,6 +156,6 @@ class Job:
         with kept_warnings():  # shown on the board
             fitted = refit(found.race, found.task, coder, mix)
         race, texts = found.race, [] if found.race.texts is None else found.race.texts.fitted()
-        floor, rule, sure = race.fits.floor, found.rule(mix), found.certainty
-        reach, reaches, least = (None, None, None) if sure is None else (sure.reach, sure.reaches, sure.least)
-        return TableModel.of(coder, fitted, found.task.target, reach, reaches, floor, rule, texts, least)
+        floor, rule, known = race.fits.floor, found.rule(mix), found.certainty
+        half_width, half_widths, least = (None, None, None) if known is None else (known.half_width, known.half_widths, known.least)
+        return TableModel.of(coder, fitted, found.task.target, half_width, half_widths, floor, rule, texts, least)

@@ -14,7 +14,7 @@ from tenfold.core.data import Array
 from tenfold.core.errors import BadInput, BadParameter, DataWarning, TenfoldError, warn
 from tenfold.selection.choice.floor import floored
 from tenfold.selection.explain.reasons import Effect, Reasons, effect, movers, reasons, row_of
-from tenfold.selection.honest.estimate import COVERAGE, Estimate, least_of, reach_of, reaches_of
+from tenfold.selection.honest.estimate import COVERAGE, Estimate, half_width_of, half_widths_of, least_of
 from tenfold.selection.honest.unseen import Unseen
 from tenfold.selection.job import Job
 from tenfold.selection.model.store import BEST, SIMPLE, write_run
@@ -217,8 +217,8 @@ class Run:
             found = dict[str, Any](least_=least_of(chances, held.truth, held.weight, level))
         else:
             off = np.abs(held.truth - held.predicted)
-            wide = reaches_of(held.predicted, off, "mae", held.weight, level)
-            found = dict(reach_=reach_of(off, "mae", held.weight, level), reaches_=np.empty((2, 0)) if wide is None else wide)
+            wide = half_widths_of(held.predicted, off, "mae", held.weight, level)
+            found = dict(reach_=half_width_of(off, "mae", held.weight, level), reaches_=np.empty((2, 0)) if wide is None else wide)
         if any(one is None for one in found.values()):
             raise BadInput(f"interval={level!r}: the {len(held):,} rows that were held out are too few for it")
         vars(model).update(found)

@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from tenfold.core.data import Array
-from tenfold.selection.honest.estimate import least_of, off_of, reach_of, reaches_of, sets_of
+from tenfold.selection.honest.estimate import half_width_of, half_widths_of, least_of, off_of, sets_of
 
 
 @dataclass(frozen=True)
@@ -25,14 +25,14 @@ class Certainty:
     labels: Sequence[Any]
 
     @property
-    def reach(self) -> float | None:
+    def half_width(self) -> float | None:
         """Half the width of the range around a prediction that holds 90 % of new rows; None for classes, or too few rows."""
-        return None if self.losses is None else reach_of(self.losses, self.metric, self.weights)
+        return None if self.losses is None else half_width_of(self.losses, self.metric, self.weights)
 
     @property
-    def reaches(self) -> Array | None:
+    def half_widths(self) -> Array | None:
         """The same by the size of the prediction, where there are rows enough: (2, levels), ends of levels and half widths."""
-        return None if self.losses is None else reaches_of(self.answers[:, 0], self.losses, self.metric, self.weights)
+        return None if self.losses is None else half_widths_of(self.answers[:, 0], self.losses, self.metric, self.weights)
 
     @property
     def least(self) -> Array | None:

@@ -66,7 +66,7 @@ def conformal(scores: Array, weights: Array | None = None, coverage: float = COV
 # --- numbers ----------------------------------------------------------------------------------------------------------
 
 
-def reach_of(losses: Array, metric: str, weights: Array | None = None, coverage: float = COVERAGE) -> float | None:
+def half_width_of(losses: Array, metric: str, weights: Array | None = None, coverage: float = COVERAGE) -> float | None:
     """How far off the prediction for a new row is in 90 % of cases: split conformal, from the losses of held-out rows.
 
     The smallest loss that 90 % of all rows and a new one do not exceed, by weight where they have one. None where there are too few.
@@ -74,7 +74,7 @@ def reach_of(losses: Array, metric: str, weights: Array | None = None, coverage:
     return conformal(losses if metric == "mae" else np.sqrt(losses), weights, coverage)
 
 
-def reaches_of(
+def half_widths_of(
     predictions: Array, losses: Array, metric: str, weights: Array | None = None, coverage: float = COVERAGE
 ) -> Array | None:
     """(2, levels): the largest prediction of each level, and how far off predictions of that level are in 90 % of cases.
@@ -89,7 +89,7 @@ def reaches_of(
         return None
     of = np.minimum(np.searchsorted(ends, predictions), len(ends) - 1)
     at = [of == level for level in range(len(ends))]
-    off = [reach_of(losses[one], metric, None if weights is None else weights[one], coverage) for one in at]
+    off = [half_width_of(losses[one], metric, None if weights is None else weights[one], coverage) for one in at]
     return None if None in off else np.array([ends, off], dtype=np.float64)
 
 

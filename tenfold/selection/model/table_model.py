@@ -67,14 +67,14 @@ class TableModel(ByCells):
         coder: TableCoder,
         pipeline: Any,
         target: str,
-        reach: float | None = None,
-        reaches: Array | None = None,
+        half_width: float | None = None,
+        half_widths: Array | None = None,
         floor: float = 0.0,
         costs: Array | None = None,
         texts: list[TextScore] | None = None,
         least: Array | None = None,
     ) -> TableModel:
-        """The model from its two fitted parts; `reach` is half the width of the range around a prediction, `reaches` by level; `least` how
+        """The model from its two fitted parts; `half_width` is that of the range around a prediction, `half_widths` by level; `least` how
         likely each class must be to be in a set."""
         model = cls(coder, pipeline, None if costs is None else costs.tolist(), texts or None)
         vars(model).update(
@@ -84,8 +84,8 @@ class TableModel(ByCells):
             vars(model)["floor_"] = floor
         if least is not None:
             vars(model)["least_"] = least
-        if reach is not None:
-            vars(model).update(reach_=reach, **({} if reaches is None else dict(reaches_=reaches)))
+        if half_width is not None:
+            vars(model).update(reach_=half_width, **({} if half_widths is None else dict(reaches_=half_widths)))
         return model
 
     @property
@@ -224,11 +224,11 @@ class TableModel(ByCells):
             raise BadInput(
                 "this model has no ranges: they are for numbers, from at least 9 rows and a run that was not stopped"
             )
-        reach: Any = self.reach_
+        half_width: Any = self.reach_
         if "reaches_" in vars(self) and self.reaches_.shape[1]:
             ends, half = self.reaches_
-            reach = half[np.searchsorted(ends[:-1], answers)]
-        return np.column_stack([answers - reach, answers + reach])
+            half_width = half[np.searchsorted(ends[:-1], answers)]
+        return np.column_stack([answers - half_width, answers + half_width])
 
     def predict_set(self, table: Any) -> Array:
         """(rows, classes): which classes may be that of a row, the most likely one among them; sets hold 90 % of new rows."""
