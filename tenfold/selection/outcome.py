@@ -182,18 +182,18 @@ class Outcome:
         """How far single predictions can be relied on; None where no row was judged."""
         if self.audit is None or self.answers is None:
             return None
-        held, rows, chances, losses = self.audit.held, self.audit.rows, None, None
+        held, rows, probabilities, losses = self.audit.held, self.audit.rows, None, None
         if self.task.kind == "number":
             losses = held.row_losses(self.answers, rows)
         else:
-            chances = softmax(split_choice(self.answers, self.task.n_classes)[0])
+            probabilities = softmax(split_choice(self.answers, self.task.n_classes)[0])
             if self.is_guess:
                 # The guess says the same of all rows, a little else in every fold: by those a class would be in all sets or in none, so
-                # that its chances are those of the guess that is saved.
+                # that its probabilities are those of the guess that is saved.
                 shares = np.bincount(held.y, held.weight, self.task.n_classes)
-                chances = np.repeat(floored(shares[None] / shares.sum(), self.race.fits.floor), len(rows), axis=0)
-        labels = [] if chances is None else list(self.task.classes)
-        return Certainty(self.answers, held.y[rows], self._weights, self.audit.rounds, self.judge.name, losses, chances, labels)
+                probabilities = np.repeat(floored(shares[None] / shares.sum(), self.race.fits.floor), len(rows), axis=0)
+        labels = [] if probabilities is None else list(self.task.classes)
+        return Certainty(self.answers, held.y[rows], self._weights, self.audit.rounds, self.judge.name, losses, probabilities, labels)
 
     @property
     def _weights(self) -> Array | None:

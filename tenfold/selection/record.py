@@ -100,7 +100,7 @@ def _certainty(outcome: Outcome) -> dict[str, Any]:
     if found is None:
         return dict.fromkeys(("reach", "reaches", "sets", "chances"))
     reaches = None if found.half_widths is None else found.half_widths.tolist()
-    return dict(reach=found.half_width, reaches=reaches, sets=found.sets, chances=found.off)
+    return dict(reach=found.half_width, reaches=reaches, sets=found.sets, chances=found.calibration)
 
 
 def _constants(outcome: Outcome) -> dict[str, str]:

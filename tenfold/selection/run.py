@@ -186,7 +186,7 @@ class Run:
         model = self._at(interval)
         rows = model.coded(table)
         answers = model.answers(rows)
-        return answers, model.within(model.chances(rows)) if model.role == "classifier" else model.around(answers)
+        return answers, model.within(model.probabilities(rows)) if model.role == "classifier" else model.around(answers)
 
     def predict_proba(self, table: Any) -> Array:
         """The probability of each class."""
@@ -211,10 +211,10 @@ class Run:
         held = Unseen.of(self.held_out)
         model = copy(self.model)
         if held.classes:
-            chances, last = held.outputs, model._last
+            probabilities, last = held.outputs, model._last
             if isinstance(last, FrequencyGuess):  # it says the same of all rows, and a little else in every fold: as in `Outcome.certainty`
-                chances = np.repeat(floored(np.exp(last.log_share_)[None], model._floor), len(held), axis=0)
-            found = dict[str, Any](least_=least_of(chances, held.truth, held.weight, level))
+                probabilities = np.repeat(floored(np.exp(last.log_share_)[None], model._floor), len(held), axis=0)
+            found = dict[str, Any](least_=least_of(probabilities, held.truth, held.weight, level))
         else:
             off = np.abs(held.truth - held.predicted)
             wide = half_widths_of(held.predicted, off, "mae", held.weight, level)

@@ -79,7 +79,7 @@ def answer_of(model: TableModel, row: pl.DataFrame, what: str | None = None) -> 
     if model.role != "classifier":
         return Answer(f"{float(said):.6g}", float(said), "prediction", {})
     labels = [str(one) for one in model.classes_]
-    chances = dict(zip(labels, (float(one) for one in model.chances(coded)[0]), strict=True))
+    chances = dict(zip(labels, (float(one) for one in model.probabilities(coded)[0]), strict=True))
     what = str(said) if what is None else _class(model, what)
     return Answer(str(said), chances[what], what, chances)
 

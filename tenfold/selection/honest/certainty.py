@@ -1,4 +1,4 @@
-"""How far single predictions can be relied on: ranges around numbers, sets of classes, and by how much chances are off."""
+"""How far single predictions can be relied on: ranges around numbers, sets of classes, and the calibration error of probabilities."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Any
 
 from tenfold.core.data import Array
-from tenfold.selection.honest.estimate import half_width_of, half_widths_of, least_of, off_of, sets_of
+from tenfold.selection.honest.estimate import calibration_of, half_width_of, half_widths_of, least_of, sets_of
 
 
 @dataclass(frozen=True)
@@ -21,7 +21,7 @@ class Certainty:
     rounds: Array  # of each row
     metric: str
     losses: Array | None  # of numbers, by this metric
-    chances: Array | None  # of classes
+    probabilities: Array | None  # of classes
     labels: Sequence[Any]
 
     @property
@@ -37,14 +37,14 @@ class Certainty:
     @property
     def least(self) -> Array | None:
         """How likely each class must be to be in the set of a row, which holds 90 % of new rows; None for numbers, or too few rows."""
-        return None if self.chances is None else least_of(self.chances, self.truth, self.weights)
+        return None if self.probabilities is None else least_of(self.probabilities, self.truth, self.weights)
 
     @cached_property
     def sets(self) -> dict[str, Any] | None:
         """Of classes what sets of held-out rows are like."""
-        return None if self.chances is None else sets_of(self.chances, self.truth, self.rounds, self.labels, self.weights)
+        return None if self.probabilities is None else sets_of(self.probabilities, self.truth, self.rounds, self.labels, self.weights)
 
     @cached_property
-    def off(self) -> dict[str, float] | None:
-        """Of classes by how much chances are off."""
-        return None if self.chances is None else off_of(self.chances, self.truth, self.weights)
+    def calibration(self) -> dict[str, float] | None:
+        """Of classes the calibration error of the probabilities, and what luck makes of it."""
+        return None if self.probabilities is None else calibration_of(self.probabilities, self.truth, self.weights)

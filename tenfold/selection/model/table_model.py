@@ -148,7 +148,7 @@ class TableModel(ByCells):
         """The predicted class or number, of rows as the pipeline takes them: the most likely class, or that of least expected cost."""
         if self.rule is None:
             return np.asarray(self.pipeline.predict(coded))
-        return np.asarray(self.classes_[cheapest(self.chances(coded), self.rule)])
+        return np.asarray(self.classes_[cheapest(self.probabilities(coded), self.rule)])
 
     @property
     def rule(self) -> Array | None:
@@ -176,9 +176,9 @@ class TableModel(ByCells):
 
     def predict_proba(self, table: Any) -> Array:
         """The probability of each class."""
-        return self.chances(self.coded(table))
+        return self.probabilities(self.coded(table))
 
-    def chances(self, coded: Any) -> Array:
+    def probabilities(self, coded: Any) -> Array:
         """The probability of each class, of rows as the pipeline takes them."""
         return floored(np.asarray(self.pipeline.predict_proba(coded), dtype=np.float64), self._floor)
 
@@ -235,9 +235,9 @@ class TableModel(ByCells):
         least = self._least()  # refused before the rows are read
         return in_sets(self.predict_proba(table), least)
 
-    def within(self, chances: Array) -> Array:
+    def within(self, probabilities: Array) -> Array:
         """The sets of rows, from the probability of each class."""
-        return in_sets(chances, self._least())
+        return in_sets(probabilities, self._least())
 
     def _least(self) -> Array:
         if "least_" not in vars(self):

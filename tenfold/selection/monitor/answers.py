@@ -82,9 +82,9 @@ def judges_for(answers: Answers, first: str | None = None, settings: Mapping[str
     return [one for one in found if answers.can(one)]
 
 
-def logs(chances: Array) -> Array:
+def logs(probabilities: Array) -> Array:
     """Probabilities as class scores."""
-    return np.log(np.maximum(chances, LEAST))
+    return np.log(np.maximum(probabilities, LEAST))
 
 
 def answers_of(
@@ -117,8 +117,8 @@ def answers_of(
             raise BadInput(f"no value of {target!r} in {raw.name} is a class of the model: {strange[:40]!r} is none of {known_ones}")
         notes.append(f"{count} of classes that the model has never seen (such as {strange[:40]!r}) left out: it cannot be right there")
     codes = np.array([labels.index(one) for one, here in zip(truth, known, strict=True) if here])
-    chances = model.predict_proba(frame if known.all() else frame.filter(pl.Series(known)))
-    return Answers(codes, decided(logs(chances), model.rule), labels, notes, *(None if one is None else one[known] for one in beside))
+    probabilities = model.predict_proba(frame if known.all() else frame.filter(pl.Series(known)))
+    return Answers(codes, decided(logs(probabilities), model.rule), labels, notes, *(None if one is None else one[known] for one in beside))
 
 
 def _with_target(raw: Raw, model: TableModel) -> tuple[pl.DataFrame, list[str]]:

@@ -266,9 +266,9 @@ def _logistic(Z: csr_array, y: Array, w: Array, classes: int) -> Array:
 def _bayes(Z: csr_array, y: Array, w: Array, classes: int, known: Array) -> Array:
     """log P(word | class): of two classes the difference, of several less their mean."""
     sums = np.column_stack([Z.T @ np.where(y == k, w, 0.0) for k in range(classes)]) + PSEUDO
-    chances = np.log(sums) - np.log(sums[known].sum(axis=0))
-    chances = np.where(known[:, None], chances, 0.0)
-    return chances[:, 1:] - chances[:, :1] if classes == 2 else chances - chances.mean(axis=1, keepdims=True)
+    log_shares = np.log(sums) - np.log(sums[known].sum(axis=0))
+    log_shares = np.where(known[:, None], log_shares, 0.0)
+    return log_shares[:, 1:] - log_shares[:, :1] if classes == 2 else log_shares - log_shares.mean(axis=1, keepdims=True)
 
 
 def _lines(Z: csr_array, y: Array, w: Array) -> tuple[Array, Array]:
