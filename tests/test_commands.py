@@ -21,7 +21,7 @@ from tenfold.core.errors import BadInput
 from tenfold.score.registry import SCORES
 from tenfold.selection.model.store import open_run, record_of, sketch_of
 from tenfold.selection.monitor import drift as drifts
-from tenfold.selection.monitor.answers import answers_of
+from tenfold.selection.monitor.labelled import labelled_rows
 from tenfold.selection.monitor.paired import contender, difference
 from tenfold.selection.monitor.promise import p_value
 from tenfold.table.reading import read_table
@@ -389,13 +389,13 @@ def test_what_cannot_be_compared(capsys: Captured) -> None:
 def test_equal_models_are_told_apart_at_their_level() -> None:
     """Two models with errors of one size: called different in no more than 5 % of tables."""
     rng = np.random.default_rng(0)
-    from tenfold.selection.monitor.answers import Answers
+    from tenfold.selection.monitor.labelled import LabelledRows
     from tenfold.selection.monitor.paired import Contender
 
     different = 0
     for _ in range(400):
         y = rng.normal(size=(150, 1))
-        pair = [Contender(name, np.arange(150), Answers(y, y + rng.normal(size=(150, 1))), {}) for name in "ab"]
+        pair = [Contender(name, np.arange(150), LabelledRows(y, y + rng.normal(size=(150, 1))), {}) for name in "ab"]
         different += difference(pair[0], pair[1], SCORES["rmse"]).p_value < 0.05
     assert different <= stats.binom.ppf(0.999, 400, 0.05)
 
@@ -532,9 +532,9 @@ def test_every_help_has_an_example() -> None:
 def test_answers_of_a_frame_in_memory() -> None:
     assert fit(classes(100, 0, "t.csv"), "GaussianNB", "--quiet") == 0
     model, frame = open_run(Path("t.tenfold")), pl.read_csv("t.csv")
-    assert answers_of(model, frame).rows == 100
+    assert labelled_rows(model, frame).rows == 100
     with pytest.raises(BadInput, match="holds nothing"):
-        answers_of(model, frame.with_columns(y=pl.lit(None, pl.String)))
+        labelled_rows(model, frame.with_columns(y=pl.lit(None, pl.String)))
 
 
 @pytest.mark.parametrize(
