@@ -21,7 +21,7 @@ from tenfold.selection.race.deadline import Deadline
 from tenfold.selection.race.race import Race
 from tenfold.selection.record import facts_of
 from tenfold.selection.result import Result
-from tenfold.selection.search import Again, Search
+from tenfold.selection.search import Replay, Search
 from tenfold.selection.settings import Settings
 
 
@@ -64,8 +64,8 @@ def _checkers(n: int, seed: int = 0) -> tuple[pl.DataFrame, Any]:
 
 
 def _found(n: int, units: int | None = None, seed: int = 0, fewer: bool | None = None) -> Result:
-    again = None if units is None else Again(units, fewer=fewer)
-    return Job(lambda event, **facts: None, False, Settings(effort="quick"), again=again).run(*_checkers(n, seed))
+    again = None if units is None else Replay(units, fewer=fewer)
+    return Job(lambda event, **facts: None, False, Settings(effort="quick"), replay=again).run(*_checkers(n, seed))
 
 
 @pytest.mark.parametrize(("n", "nested", "left"), [(400, True, 0.9), (1500, False, 0.7)])
@@ -124,7 +124,7 @@ def test_what_the_clock_cuts_off_is_not_the_growth(effort: str, monkeypatch: pyt
     assert cut.record["cut_by_time"] and not cut.record["interrupted"] and events.count("interrupted") == 1
     assert cut.record["fewer"] == race.less_units > 0 and cut.record["growth"] is not None and not cut.record["untried"]
     assert cut.record["units"] == len(race.done) and not race.complete_rounds
-    again = Job(lambda event, **facts: None, False, asked, again=Again(cut.record["units"], fewer=True)).run(*_checkers(700))
+    again = Job(lambda event, **facts: None, False, asked, replay=Replay(cut.record["units"], fewer=True)).run(*_checkers(700))
     for name in ("estimate", "growth", "chosen", "units", "fewer"):
         assert again.record[name] == cut.record[name], name
 

@@ -47,13 +47,13 @@ def copied(found: Outcome, model: TableModel, dataset: Dataset, seed: int) -> di
         return None
     repeated, order = sizes[copies] > 1, np.random.default_rng(seed).permutation(len(copies))
     held = np.sort(order[np.unique(copies[order], return_index=True)[1][sizes > 1]])
-    said = _said(model, dataset, held)
-    if said is None:
+    refitted = _refitted_outputs(model, dataset, held)
+    if refitted is None:
         return None
     known = np.empty(len(copies))
     known[audit.rows] = audit.held.row_losses(outputs, audit.rows)
     of_set = np.zeros(len(sizes))
-    of_set[copies[held]] = audit.held.row_losses(said, held)
+    of_set[copies[held]] = audit.held.row_losses(refitted, held)
     with_copies, every = np.where(repeated, of_set[copies], known), np.arange(len(copies))
     before, after = float(audit.held.mean(known, every)), float(audit.held.mean(with_copies, every))
     if min(before, after) <= 0:
@@ -66,7 +66,7 @@ def copied(found: Outcome, model: TableModel, dataset: Dataset, seed: int) -> di
     return asdict(estimate) | dict(rows=int(repeated.sum()), of=len(copies), share=share)
 
 
-def _said(model: TableModel, dataset: Dataset, held: Array) -> Array | None:
+def _refitted_outputs(model: TableModel, dataset: Dataset, held: Array) -> Array | None:
     """What a model that is fitted to the other rows says of these; None where it cannot be, or knows fewer classes."""
     rest, y, weight = np.setdiff1d(np.arange(len(dataset.task.y)), held), dataset.task.y, dataset.weight
     if model.role == "classifier" and dataset.task.n_classes > len(np.unique(dataset.task.codes[rest])):

@@ -21,8 +21,8 @@ from tenfold.selection.race.checkpoint import Checkpoint
 from tenfold.selection.race.race import Race
 from tenfold.selection.record import facts_of
 from tenfold.selection.result import Result
-from tenfold.selection.search import Again, Listener, Search
-from tenfold.selection.settings import LEAST_FOLDS, Settings, told_beside
+from tenfold.selection.search import Listener, Replay, Search
+from tenfold.selection.settings import LEAST_FOLDS, Settings, other_preference
 from tenfold.table.copies import duplicate_groups
 from tenfold.table.sample import read_sample
 
@@ -47,13 +47,13 @@ class Job:
         finish_early: bool,
         settings: Settings,
         checkpoint: Checkpoint | None = None,
-        again: Again | None = None,
+        replay: Replay | None = None,
         named: Callable[[str], Any] | None = None,
     ) -> None:
-        """checkpoint: where the race is kept, and may go on from. again: do the work of an earlier run, and heed no clock. named: the one
+        """checkpoint: where the race is kept, and may go on from. replay: do the work of an earlier run, and heed no clock. named: the one
         learner that is asked for, by the role "classifier" or "regressor"; then nothing is chosen."""
         self.emit, self.finish_early, self.settings, self.named, self.checkpoint = emit, finish_early, settings, named, checkpoint
-        self.search = Search(emit, finish_early, settings, checkpoint, again)
+        self.search = Search(emit, finish_early, settings, checkpoint, replay)
         self.checks: dict[str, Any] = {}  # what was found in the rows before the race
 
     def run(self, table: Any, target: Any, trusting: bool = False) -> Result:
@@ -94,11 +94,11 @@ class Job:
 
     def _folds(self, dataset: Dataset, folds: int) -> Division:
         task, groups = dataset.task, dataset.groups
-        told = dict(suspects=dataset.suspects, left_out=dataset.leaks)
+        facts = dict(suspects=dataset.suspects, left_out=dataset.leaks)
         self.checks = dict(copies=0)
         if dataset.times is not None:
             name = self.settings.roles["time_column"]
-            self.emit("checks", copies=f"folds are spans of {name!r}, each judged by what was known before it", **told)
+            self.emit("checks", copies=f"folds are spans of {name!r}, each judged by what was known before it", **facts)
             return folds_in_time(dataset.times, folds, name, task.y if task.kind == "classes" else None)
         alike, copies = (groups, "") if groups is not None else duplicate_groups(dataset.used, task, folds)
         if groups is None and alike is not None:
@@ -108,7 +108,7 @@ class Job:
             if count < folds:
                 raise BadInput(f"the column {name!r} has {count} groups: {folds} folds need at least as many")
             copies = f"{count:,} groups of {name!r} kept in one fold each"
-        self.emit("checks", copies=copies, **told)
+        self.emit("checks", copies=copies, **facts)
         return make_folds(task.codes, folds, self.settings.seed, task.role, alike)
 
     def _finish(self, dataset: Dataset, race: Race) -> Result:
@@ -121,8 +121,8 @@ class Job:
             "board", rows=found.board, metric=judge.name, greater_is_better=judge.greater_is_better, notes=race.warned
         )
         self.emit("estimate", **facts_of(found))
-        if found.told is not None:
-            self.emit("decisions", **found.told)
+        if found.decision_facts is not None:
+            self.emit("decisions", **found.decision_facts)
         model = self._model(found, coder, found.taken)
         fit = found.fit_seconds(found.taken)
         self.checks["copied"] = None
@@ -131,7 +131,7 @@ class Job:
         if self.checks["copied"] is not None:
             fit *= 2  # once more, without the rows that are held out
             self.emit("copied", **self.checks["copied"])
-        other = told_beside(found.prefer)
+        other = other_preference(found.prefer)
         second = found.taken if found.is_guess else found.choice.taken(other)
         late = left is not None and fit + found.fit_seconds(second) > left
         beside = None if late or second == found.taken else self._model(found, coder, second)

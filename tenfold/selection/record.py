@@ -71,7 +71,7 @@ def record_of(outcome: Outcome) -> dict[str, Any]:
         simple=dict(model=outcome.name(outcome.simple), estimate=_as_dicts(outcome.estimates_of("simple"))),
         best=dict(model=outcome.name(best), estimate=_as_dicts(outcome.estimates_of("best"))),
         signal=outcome.signal,
-        decisions=outcome.told,
+        decisions=outcome.decision_facts,
         board=outcome.board,
         trace=trace(race),
         divisions=1 + len(race.repeats),

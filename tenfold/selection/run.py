@@ -185,8 +185,8 @@ class Run:
             return self.model.predict(table)
         model = self._at(interval)
         rows = model.coded(table)
-        answers = model.answers(rows)
-        return answers, model.within(model.probabilities(rows)) if model.role == "classifier" else model.around(answers)
+        predictions = model.predictions(rows)
+        return predictions, model.within(model.probabilities(rows)) if model.role == "classifier" else model.around(predictions)
 
     def predict_proba(self, table: Any) -> Array:
         """The probability of each class."""

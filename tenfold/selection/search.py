@@ -31,7 +31,7 @@ from tenfold.selection.race.race import Race
 from tenfold.selection.race.repeat import can_repeat, run_again
 from tenfold.selection.race.rows import Rows
 from tenfold.selection.race.workers import Workers
-from tenfold.selection.settings import Settings, told_beside
+from tenfold.selection.settings import Settings, other_preference
 from tenfold.table.task import Task
 
 Listener = Callable[..., None]
@@ -43,7 +43,7 @@ LATEST = 1.05  # of the time, and HURRY: what is fitted then should be ready
 
 
 @dataclass(frozen=True)
-class Again:
+class Replay:
     """How far an earlier run came: all of its plan, or so many units of it; heat: of its first heat; fewer: whether it went
     on to models of fewer rows, None for what the plan says."""
 
@@ -55,10 +55,12 @@ class Again:
 class Search:
     """One search, and how it has ended: stopped by Ctrl-C, cut by the clock, or neither."""
 
-    def __init__(self, emit: Listener, finish_early: bool, settings: Settings, checkpoint: Checkpoint | None, again: Again | None) -> None:
-        """checkpoint: where the race is kept, and may go on from. again: do the work of an earlier run, and heed no clock."""
-        self.emit, self.finish_early, self.settings, self.checkpoint, self.again = emit, finish_early, settings, checkpoint, again
-        self.units = None if again is None or again.heat else again.units
+    def __init__(
+        self, emit: Listener, finish_early: bool, settings: Settings, checkpoint: Checkpoint | None, replay: Replay | None
+    ) -> None:
+        """checkpoint: where the race is kept, and may go on from. replay: do the work of an earlier run, and heed no clock."""
+        self.emit, self.finish_early, self.settings, self.checkpoint, self.replay = emit, finish_early, settings, checkpoint, replay
+        self.units = None if replay is None or replay.heat else replay.units
         self.began, self.interrupted, self.cut = time.perf_counter(), False, False
         self.heat: Race | None = None  # a first heat, on some of the rows
 
@@ -72,7 +74,7 @@ class Search:
         """Seconds in which what is chosen should be fitted, about; None for as long as it takes."""
         if self.interrupted:
             return HURRY
-        if self.settings.time is None or self.again is not None:
+        if self.settings.time is None or self.replay is not None:
             return None
         return max(HURRY, LATEST * self.settings.time + HURRY - self.gone)
 
@@ -109,7 +111,7 @@ class Search:
                     rows = plan.sample(len(X), self.settings.seed, task.codes if task.kind == "classes" else None)
                     heat = self.heat = race.some(rows)
                     families = self._screened(plan, heat)
-                    if self.again is not None and self.again.heat:
+                    if self.replay is not None and self.replay.heat:
                         return heat, replace(task, y=task.y[rows], rows=task.rows[rows])
                     self.emit("screened", kept=[family.title for family in families[1:]], rows=len(rows), seconds=self.gone)
                     race = race_of(families)
@@ -134,7 +136,7 @@ class Search:
     def _forecast(self, plan: Plan) -> float | None:
         """About how many seconds the run takes; no more than it may."""
         seconds, most = plan.forecast(thread_budget()), self.settings.time
-        return seconds if seconds is None or most is None or self.again is not None else min(seconds, most)
+        return seconds if seconds is None or most is None or self.replay is not None else min(seconds, most)
 
     def _screened(self, plan: Plan, heat: Race) -> list[Family]:
         """The families that run on all rows, by a first heat on some."""
@@ -142,7 +144,7 @@ class Search:
         if known is None:
             if self.checkpoint is not None:
                 self.checkpoint.restore_heat(heat)
-            most = self.again.units if self.again is not None and self.again.heat else None
+            most = self.replay.units if self.replay is not None and self.replay.heat else None
             heat.run(partial(self._tick, race=heat), singles=1, most=most)
             kept = plan.after_heat(heat.order())
             known = [family.title for number, family in enumerate(heat.families) if number in kept]
@@ -171,7 +173,7 @@ class Search:
     def _grow(self, race: Race, plan: Plan) -> None:
         """Let what is taken also run on fewer rows, to tell what the last ones bring; once all else is done, or the clock has cut it short
         and there is time for this too."""
-        known = None if self.again is None else self.again.fewer
+        known = None if self.replay is None else self.replay.fewer
         if self.interrupted or known is False or not can_run_fewer(race):
             return
         with self._deadline(LATEST) as deadline:
@@ -184,11 +186,11 @@ class Search:
 
     def _without_folds(self, race: Race) -> list[int]:
         """The families that models of fewer rows are of."""
-        return taken_without(race, (self.settings.prefer, told_beside(self.settings.prefer)))
+        return taken_without(race, (self.settings.prefer, other_preference(self.settings.prefer)))
 
     def _kept_for_growth(self, race: Race) -> float:
         """Seconds of a given time that models of fewer rows will take, about; nothing where that is too much."""
-        if self.settings.time is None or self.again is not None:
+        if self.settings.time is None or self.replay is not None:
             return 0.0
         seconds = seconds_of(race, self._without_folds(race))
         return seconds if seconds <= MOST_FOR_GROWTH * self.settings.time else 0.0
@@ -217,7 +219,7 @@ class Search:
 
     def _deadline(self, share: float) -> Deadline:
         """For work that ends with Ctrl-C, and when this share of a given time is over."""
-        limit = self.settings.time if self.again is None else None
+        limit = self.settings.time if self.replay is None else None
         return Deadline(self.finish_early, None if limit is None else limit * share - self.gone)
 
 

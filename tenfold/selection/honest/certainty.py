@@ -15,7 +15,7 @@ from tenfold.selection.honest.estimate import calibration_of, half_width_of, hal
 class Certainty:
     """What was said of the rows of the rounds by what was taken without them."""
 
-    answers: Array  # (rows, outputs)
+    outputs: Array  # (rows, outputs)
     truth: Array
     weights: Array | None
     rounds: Array  # of each row
@@ -32,7 +32,7 @@ class Certainty:
     @property
     def half_widths(self) -> Array | None:
         """The same by the size of the prediction, where there are rows enough: (2, levels), ends of levels and half widths."""
-        return None if self.losses is None else half_widths_of(self.answers[:, 0], self.losses, self.metric, self.weights)
+        return None if self.losses is None else half_widths_of(self.outputs[:, 0], self.losses, self.metric, self.weights)
 
     @property
     def least(self) -> Array | None:

@@ -82,7 +82,7 @@ def predictions(model: TableModel, table: Any) -> pl.DataFrame:
     if model.role == "transformer":
         scores: pl.DataFrame = model.frame(rows)
         return scores
-    predicted = model.answers(rows)
+    predicted = model.predictions(rows)
     columns = {model.target_: pl.Series(predicted.tolist())}
     if "reach_" in vars(model):
         low, high = model.around(predicted).T

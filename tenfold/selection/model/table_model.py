@@ -142,9 +142,9 @@ class TableModel(ByCells):
 
     def predict(self, table: Any) -> Array:
         """The predicted class or number of each row of a file or frame."""
-        return self.answers(self.coded(table))
+        return self.predictions(self.coded(table))
 
-    def answers(self, coded: Any) -> Array:
+    def predictions(self, coded: Any) -> Array:
         """The predicted class or number, of rows as the pipeline takes them: the most likely class, or that of least expected cost."""
         if self.rule is None:
             return np.asarray(self.pipeline.predict(coded))
@@ -218,7 +218,7 @@ class TableModel(ByCells):
         """(rows, 2): a range around each predicted number that holds the truth of 90 % of new rows."""
         return self.around(self.predict(table))
 
-    def around(self, answers: Array) -> Array:
+    def around(self, predictions: Array) -> Array:
         """The ranges of predicted numbers."""
         if "reach_" not in vars(self):
             raise BadInput(
@@ -227,8 +227,8 @@ class TableModel(ByCells):
         half_width: Any = self.reach_
         if "reaches_" in vars(self) and self.reaches_.shape[1]:
             ends, half = self.reaches_
-            half_width = half[np.searchsorted(ends[:-1], answers)]
-        return np.column_stack([answers - half_width, answers + half_width])
+            half_width = half[np.searchsorted(ends[:-1], predictions)]
+        return np.column_stack([predictions - half_width, predictions + half_width])
 
     def predict_set(self, table: Any) -> Array:
         """(rows, classes): which classes may be that of a row, the most likely one among them; sets hold 90 % of new rows."""
