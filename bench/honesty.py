@@ -105,8 +105,8 @@ def _by_folds(judge: Any, parts: Any) -> tuple[float, float, float] | None:
     except tenfold.TenfoldError:  # a fold without a positive has no AUC
         return None
     error = np.sqrt((1 / len(scores) + 1 / (len(scores) - 1)) * scores.var(ddof=1))
-    reach = float(stdtrit(len(scores) - 1, 0.975) * error)
-    return float(scores.mean()), float(scores.mean()) - reach, float(scores.mean()) + reach
+    half_width = float(stdtrit(len(scores) - 1, 0.975) * error)
+    return float(scores.mean()), float(scores.mean()) - half_width, float(scores.mean()) + half_width
 
 
 def nested(drawn: Drawn) -> list[Claim]:
@@ -141,10 +141,10 @@ def compared(drawn: Drawn) -> list[Claim]:
         results = [tenfold.cross_validate(learner, X, drawn.y, score=score) for X, _ in views]
         truths = [truth_of(fresh(learner).fit(X, drawn.y), score, drawn, new) for X, new in views]
         found = compare(*results)
-        reach = float(stdtrit(found.degrees, 0.975)) * found.standard_error
+        half_width = float(stdtrit(found.degrees, 0.975)) * found.standard_error
         of_folds = corrected_t(judge.sign * (results[0].scores - results[1].scores), 1 / results[0].scores.shape[1])
         claims.append(
-            Claim(f"{name}, {pair}", score, found.difference, found.difference - reach, found.difference + reach,
+            Claim(f"{name}, {pair}", score, found.difference, found.difference - half_width, found.difference + half_width,
                   judge.sign * (truths[0] - truths[1]), None, (found.p_value, of_folds[3]))
         )  # fmt: skip
     return claims

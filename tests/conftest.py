@@ -154,7 +154,7 @@ def stop_after(monkeypatch: pytest.MonkeyPatch) -> Callable[[int | None], None]:
     """The next runs of `select` are interrupted after so many units of work; none are after None."""
     from tenfold.selection.race.race import Race
 
-    work = Race._heard
+    work = Race._record
 
     def arrange(units: int | None) -> None:
         def heard(self: Race, number: int, held: Any, unit: Any) -> None:
@@ -162,6 +162,6 @@ def stop_after(monkeypatch: pytest.MonkeyPatch) -> Callable[[int | None], None]:
                 raise KeyboardInterrupt
             work(self, number, held, unit)
 
-        monkeypatch.setattr(Race, "_heard", heard)
+        monkeypatch.setattr(Race, "_record", heard)
 
     return arrange

@@ -148,14 +148,14 @@ def test_a_long_table_with_a_rare_class(metric: str, monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize(("rare", "method"), [(12, "each third of the rows of one fold"), (4, None)])
 def test_a_run_that_is_stopped_in_its_first_fold_is_saved(rare: int, method: str | None, monkeypatch: pytest.MonkeyPatch) -> None:
     """A fold has 3 or 1 of the positive rows: an area under the curve has no more parts to be judged on."""
-    work = Race._heard
+    work = Race._record
 
     def heard(self: Race, number: int, held: Any, unit: Any) -> None:
         if len(self.done) == 6:
             raise KeyboardInterrupt
         work(self, number, held, unit)
 
-    monkeypatch.setattr(Race, "_heard", heard)
+    monkeypatch.setattr(Race, "_record", heard)
     ill = np.arange(400) % (400 // rare) == 1
     ill[np.cumsum(ill) > rare] = False
     X = np.random.default_rng(3).normal(size=(400, 3)) + 2 * ill[:, None]

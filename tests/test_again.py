@@ -270,8 +270,8 @@ def test_a_killed_run_goes_on(whole: Path) -> None:
     script = (
         "import os, signal, sys; import pytest; from small_portfolio import shrink; shrink(pytest.MonkeyPatch(), 5, (5,))\n"
         "from tenfold.selection.race import checkpoint, race; checkpoint.EVERY = 0\n"
-        "work, units = race.Race._heard, iter(range(9))\n"
-        "race.Race._heard = lambda *a: work(*a) if next(units, None) is not None else os.kill(os.getpid(), signal.SIGKILL)\n"
+        "work, units = race.Race._record, iter(range(9))\n"
+        "race.Race._record = lambda *a: work(*a) if next(units, None) is not None else os.kill(os.getpid(), signal.SIGKILL)\n"
         "from tenfold.app.commands import run; sys.exit(run())"
     )
     env = dict(os.environ, PYTHONPATH=os.pathsep.join([str(Path(__file__).parent), *sys.path]))

@@ -336,14 +336,14 @@ def test_files_that_are_no_tables(content: bytes, words: str, capsys: pytest.Cap
 
 
 def test_ctrl_c_saves_what_is_complete(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    work = Race._heard
+    work = Race._record
 
     def heard(self: Race, number: int, held: Any, unit: Any) -> None:
         if len(self.done) == 3:
             raise KeyboardInterrupt
         work(self, number, held, unit)
 
-    monkeypatch.setattr(Race, "_heard", heard)
+    monkeypatch.setattr(Race, "_record", heard)
     assert run(["demo", "--folds", "4"]) == 130
     out = capsys.readouterr().out
     assert "Stopped by you" in out and "after 3 of" in out and "units of work" in out

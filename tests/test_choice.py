@@ -26,7 +26,7 @@ from tenfold.selection.choice.ensemble import HEDGE, greedy_weights, hedged_weig
 from tenfold.selection.choice.floor import floor_of, floored
 from tenfold.selection.choice.held_out import HeldOut
 from tenfold.selection.honest.audit import audit
-from tenfold.selection.honest.estimate import reaches_of
+from tenfold.selection.honest.estimate import half_widths_of
 from tenfold.selection.model import store
 from tenfold.selection.model.blend import BlendClassifier, BlendRegressor, Indicators
 from tenfold.selection.model.refit import refit
@@ -474,14 +474,14 @@ def test_long_tables_have_a_first_heat(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_run_that_is_stopped_in_its_first_heat_has_a_model_of_those_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plan, "SCREENED_ROWS", 400)
     monkeypatch.setattr(plan, "SCREENED", 200)
-    work = Race._heard
+    work = Race._record
 
     def heard(self: Race, number: int, held: Any, unit: Any) -> None:
         if len(self.done) == 4:
             raise KeyboardInterrupt
         work(self, number, held, unit)
 
-    monkeypatch.setattr(Race, "_heard", heard)
+    monkeypatch.setattr(Race, "_record", heard)
     frame, y = two_classes(500, 1, strength=2.0)
     found = tenfold.select(frame, y, folds=4, finish_early=True)
     assert found.interrupted and found.signal and found.record["data"]["rows_used"] == 200
@@ -556,7 +556,7 @@ def test_trees_take_the_columns_as_they_are(tmp_path: Path) -> None:
         assert found.scores["rmse"][1, i] == pytest.approx(by_hand, rel=1e-9)
     assert found.scores["rmse"][1].max() < 0.3 < found.scores["rmse"][0].min()
     fitted = refit(found, find_task(pl.Series("y", y * 1.0), typed=True, asked="number"), coder, Mix({1: 1.0}))
-    model = TableModel.of(coder, fitted, "y", reach=0.5)
+    model = TableModel.of(coder, fitted, "y", half_width=0.5)
     tenfold.save(model, tmp_path / "m.tenfold")
     new = pl.DataFrame({"x": [0.1, None, 2.0], "name": ["unseen", "b", None]})
     again = tenfold.load(tmp_path / "m.tenfold")
@@ -599,8 +599,8 @@ def test_ranges_are_wider_where_answers_are_further_off(tmp_path: Path) -> None:
     found.save(tmp_path / "run")
     again = store.open_run(tmp_path / "run")
     np.testing.assert_array_equal(again.predict_interval(table[:50]), found.predict_interval(table[:50]))
-    assert reaches_of(np.full(900, 2.0), np.arange(900.0), "rmse") is None  # one answer has one level
-    assert reaches_of(np.arange(399.0), np.arange(399.0), "rmse") is None
+    assert half_widths_of(np.full(900, 2.0), np.arange(900.0), "rmse") is None  # one answer has one level
+    assert half_widths_of(np.arange(399.0), np.arange(399.0), "rmse") is None
 
 
 def test_a_failing_learner_is_shown_and_the_run_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -21,7 +21,7 @@ from tenfold.core.errors import BadInput
 from tenfold.score.registry import SCORES
 from tenfold.selection.model.store import open_run, record_of, sketch_of
 from tenfold.selection.monitor import drift as drifts
-from tenfold.selection.monitor.answers import answers_of
+from tenfold.selection.monitor.labelled import labelled_rows
 from tenfold.selection.monitor.paired import contender, difference
 from tenfold.selection.monitor.promise import p_value
 from tenfold.table.reading import read_table
@@ -65,10 +65,10 @@ def test_fit_is_estimated_on_held_out_rows_and_saved(capsys: Captured) -> None:
     assert "NEXT     tenfold predict t.tenfold" in out
     record, held = record_of(Path("t.tenfold")), pl.read_parquet("t.tenfold/held_out.parquet")
     assert held.height == 300 and held["row"].to_list() == list(range(300)) and set(held["fold"]) == {0, 1, 2, 3}
-    chances = held.select("chance of no", "chance of yes").to_numpy()
-    assert record["estimate"]["log_loss"]["value"] == pytest.approx(log_loss(held["truth"].to_list(), chances), rel=1e-9)
+    probabilities = held.select("chance of no", "chance of yes").to_numpy()
+    assert record["estimate"]["log_loss"]["value"] == pytest.approx(log_loss(held["truth"].to_list(), probabilities), rel=1e-9)
     positive, fold = held["truth"].to_numpy() == "yes", held["fold"].to_numpy()
-    areas = [roc_auc_score(positive[fold == k], chances[fold == k, 1]) for k in range(4)]
+    areas = [roc_auc_score(positive[fold == k], probabilities[fold == k, 1]) for k in range(4)]
     pairs = [positive[fold == k].sum() * (~positive[fold == k]).sum() for k in range(4)]  # of rows that one model has judged
     assert record["estimate"]["roc_auc"]["value"] == pytest.approx(np.average(areas, weights=pairs), rel=1e-9)
     assert [one["name"] for one in sketch_of(Path("t.tenfold"))["columns"]] == ["x", "z", "c"]
@@ -389,13 +389,13 @@ def test_what_cannot_be_compared(capsys: Captured) -> None:
 def test_equal_models_are_told_apart_at_their_level() -> None:
     """Two models with errors of one size: called different in no more than 5 % of tables."""
     rng = np.random.default_rng(0)
-    from tenfold.selection.monitor.answers import Answers
+    from tenfold.selection.monitor.labelled import LabelledRows
     from tenfold.selection.monitor.paired import Contender
 
     different = 0
     for _ in range(400):
         y = rng.normal(size=(150, 1))
-        pair = [Contender(name, np.arange(150), Answers(y, y + rng.normal(size=(150, 1))), {}) for name in "ab"]
+        pair = [Contender(name, np.arange(150), LabelledRows(y, y + rng.normal(size=(150, 1))), {}) for name in "ab"]
         different += difference(pair[0], pair[1], SCORES["rmse"]).p_value < 0.05
     assert different <= stats.binom.ppf(0.999, 400, 0.05)
 
@@ -532,9 +532,9 @@ def test_every_help_has_an_example() -> None:
 def test_answers_of_a_frame_in_memory() -> None:
     assert fit(classes(100, 0, "t.csv"), "GaussianNB", "--quiet") == 0
     model, frame = open_run(Path("t.tenfold")), pl.read_csv("t.csv")
-    assert answers_of(model, frame).rows == 100
+    assert labelled_rows(model, frame).rows == 100
     with pytest.raises(BadInput, match="holds nothing"):
-        answers_of(model, frame.with_columns(y=pl.lit(None, pl.String)))
+        labelled_rows(model, frame.with_columns(y=pl.lit(None, pl.String)))
 
 
 @pytest.mark.parametrize(

@@ -180,8 +180,8 @@ def test_of_several_classes_none_is_the_positive_one() -> None:
     found = tenfold.select(pl.DataFrame(X, schema=["u", "v"]), task.y, metric="average_precision", effort="quick", folds=3)
     held = found.held_out
     assert found.signal and found.estimate is not None and held is not None
-    chances = held.select(pl.col("^chance of .*$")).to_numpy()
-    theirs = metrics.average_precision_score(np.eye(3)[code[held["row"].to_numpy()]], chances)
+    probabilities = held.select(pl.col("^chance of .*$")).to_numpy()
+    theirs = metrics.average_precision_score(np.eye(3)[code[held["row"].to_numpy()]], probabilities)
     assert found.estimate.value == pytest.approx(theirs, rel=1e-6)
 
 

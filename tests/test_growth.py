@@ -14,14 +14,14 @@ from tenfold.app.commands import run
 from tenfold.app.estimate import Estimated
 from tenfold.report.page import page_of
 from tenfold.score.registry import find_score
-from tenfold.selection.found import Found
 from tenfold.selection.honest.estimate import Estimate
 from tenfold.selection.honest.growth import PAIR, UNTRIED, Growth, grown
 from tenfold.selection.job import Job
+from tenfold.selection.race.deadline import Deadline
 from tenfold.selection.race.race import Race
-from tenfold.selection.race.wall import Wall
 from tenfold.selection.record import facts_of
-from tenfold.selection.search import Again, Search
+from tenfold.selection.result import Result
+from tenfold.selection.search import Replay, Search
 from tenfold.selection.settings import Settings
 
 
@@ -63,9 +63,9 @@ def _checkers(n: int, seed: int = 0) -> tuple[pl.DataFrame, Any]:
     return pl.DataFrame({"a": X[:, 0], "b": X[:, 1]}), np.where(np.floor(X).sum(axis=1) % 2 == 0, "black", "white")
 
 
-def _found(n: int, units: int | None = None, seed: int = 0, fewer: bool | None = None) -> Found:
-    again = None if units is None else Again(units, fewer=fewer)
-    return Job(lambda event, **facts: None, False, Settings(effort="quick"), again=again).run(*_checkers(n, seed))
+def _found(n: int, units: int | None = None, seed: int = 0, fewer: bool | None = None) -> Result:
+    again = None if units is None else Replay(units, fewer=fewer)
+    return Job(lambda event, **facts: None, False, Settings(effort="quick"), replay=again).run(*_checkers(n, seed))
 
 
 @pytest.mark.parametrize(("n", "nested", "left"), [(400, True, 0.9), (1500, False, 0.7)])
@@ -95,7 +95,7 @@ def test_models_of_fewer_rows_have_seen_neither_fold_and_count_as_units(monkeypa
     (c, o), output = next(iter(race.less.items()))
     number = race.families.index(race.settings[c].family)
     again = race.fits.unit(number, PAIR)
-    assert any(k == o and race.places[number][place] == c and (one == output).all() for place, k, one, _ in again.heard)
+    assert any(k == o and race.places[number][place] == c and (one == output).all() for place, k, one, _ in again.results)
     assert found.record["fewer"] == race.less_units > 0 and found.record["units"] == len(race.done) == race.units_done - race.less_units
     same = _found(700, units=found.record["units"], fewer=True)
     assert same.record["growth"] == found.record["growth"] and same.record["estimate"] == found.record["estimate"]
@@ -109,13 +109,13 @@ def test_what_the_clock_cuts_off_is_not_the_growth(effort: str, monkeypatch: pyt
     """The time is over when all folds have run, before variants and pairs of folds: what the last rows bring is still looked at, and again
     when the run is done again."""
     shrink(monkeypatch)
-    walls: list[Wall] = []
+    deadlines: list[Deadline] = []
 
     def over(self: Search, race: Race, variants: Any) -> None:
-        walls[0].over.set()
+        deadlines[0].over.set()
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("tenfold.selection.search.Wall", lambda *asked: walls.append(Wall(*asked)) or walls[-1])
+    monkeypatch.setattr("tenfold.selection.search.Deadline", lambda *asked: deadlines.append(Deadline(*asked)) or deadlines[-1])
     asked, events = Settings(effort=effort, time=60.0), list[str]()
     with monkeypatch.context() as clock:
         clock.setattr(Search, "_refine", over)
@@ -124,7 +124,7 @@ def test_what_the_clock_cuts_off_is_not_the_growth(effort: str, monkeypatch: pyt
     assert cut.record["cut_by_time"] and not cut.record["interrupted"] and events.count("interrupted") == 1
     assert cut.record["fewer"] == race.less_units > 0 and cut.record["growth"] is not None and not cut.record["untried"]
     assert cut.record["units"] == len(race.done) and not race.complete_rounds
-    again = Job(lambda event, **facts: None, False, asked, again=Again(cut.record["units"], fewer=True)).run(*_checkers(700))
+    again = Job(lambda event, **facts: None, False, asked, replay=Replay(cut.record["units"], fewer=True)).run(*_checkers(700))
     for name in ("estimate", "growth", "chosen", "units", "fewer"):
         assert again.record[name] == cut.record[name], name
 

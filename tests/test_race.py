@@ -19,7 +19,7 @@ from tenfold.selection.choice.held_out import HeldOut
 from tenfold.selection.honest.estimate import estimated
 from tenfold.selection.plan import plan
 from tenfold.selection.plan.portfolio import portfolio
-from tenfold.selection.race.wall import Wall
+from tenfold.selection.race.deadline import Deadline
 
 TABLES = Path(__file__).resolve().parents[2] / "shared" / "data" / "tables"
 
@@ -148,12 +148,12 @@ def test_a_forked_process_is_told_what_it_would_wait_for(monkeypatch: pytest.Mon
 
 
 def test_a_time_may_be_as_long_as_one_likes() -> None:
-    wall = Wall(False, 1e12)
-    with wall:
-        assert wall.timer is not None
-        wall.timer.join(0.05)
-        assert wall.timer.is_alive()
-    assert not (wall.cut or wall.interrupted)
+    deadline = Deadline(False, 1e12)
+    with deadline:
+        assert deadline.timer is not None
+        deadline.timer.join(0.05)
+        assert deadline.timer.is_alive()
+    assert not (deadline.cut or deadline.interrupted)
 
 
 def test_a_learner_that_refuses_the_training_rows_has_failed_and_the_run_goes_on() -> None:

@@ -19,7 +19,7 @@ from tenfold.selection.plan.refine import VARIANTS, affordable_variants
 from tenfold.selection.race import checkpoint
 from tenfold.selection.race.checkpoint import Checkpoint
 from tenfold.selection.race.race import Race
-from tenfold.selection.search import Again
+from tenfold.selection.search import Replay
 from tenfold.selection.settings import Settings
 
 SHAPES = {
@@ -72,7 +72,7 @@ def raced(monkeypatch: pytest.MonkeyPatch, units: int | None = None, kept: Check
     seen: list[Race] = []
     decide = job.decide
     monkeypatch.setattr(job, "decide", lambda race, *more: seen.append(race) or decide(race, *more))
-    again = None if units is None else Again(units)
+    again = None if units is None else Replay(units)
     found = Job(lambda event, **facts: None, False, Settings(task="number", folds=4), kept, again).run(*steps())
     return found, seen[0]
 

@@ -17,7 +17,7 @@ from tenfold.selection.plan import plan
 from tenfold.selection.race import checkpoint
 from tenfold.selection.race.checkpoint import Checkpoint
 from tenfold.selection.race.repeat import of_all_divisions
-from tenfold.selection.search import Again
+from tenfold.selection.search import Replay
 from tenfold.selection.settings import Settings
 
 ROWS = 120
@@ -44,7 +44,7 @@ def raced(
     frame, y = table(labels)
     if "groups" in asked or "weights" in asked:
         frame = frame.with_columns(g=pl.Series([f"a{i // 3}" for i in range(ROWS)]), w=pl.Series(np.arange(ROWS) % 3 + 1.0))
-    again = None if units is None else Again(units)
+    again = None if units is None else Replay(units)
     return Job(lambda event, **facts: None, False, Settings(folds=4, **asked), kept, again).run(frame, y)
 
 

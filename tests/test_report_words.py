@@ -34,7 +34,7 @@ from tenfold.report.uncertainty import uncertainty
 from tenfold.report.verdict import trusted, verdict
 from tenfold.report.warned import warned
 from tenfold.selection.honest.audit import SIGNAL
-from tenfold.selection.honest.estimate import reach_of, reaches_of
+from tenfold.selection.honest.estimate import half_width_of, half_widths_of
 from tenfold.selection.honest.unseen import Unseen
 from tenfold.selection.settings import OF_ONE, Settings
 from tenfold.table.leaks import ALMOST_PERFECT
@@ -165,7 +165,7 @@ def test_ranges_are_told_as_they_are_saved() -> None:
     """By the levels that the model has, each fold by the others; the same half widths as `selection.honest.estimate` would give."""
     held = fanned()
     off = np.abs(held.truth - held.predicted)
-    reaches = reaches_of(held.predicted, off, "mae")
+    reaches = half_widths_of(held.predicted, off, "mae")
     assert reaches is not None
     by_level, single = trust.coverage(held, reaches[0].tolist()), trust.coverage(held)
     level = np.searchsorted(reaches[0][:-1], held.predicted)
@@ -173,8 +173,8 @@ def test_ranges_are_told_as_they_are_saved() -> None:
     for k in range(5):
         others, here = held.fold != k, held.fold == k
         for one in range(reaches.shape[1]):
-            assert set(by_level.half[here & (level == one)]) == {reach_of(off[others & (level == one)], "mae")}
-        assert set(single.half[here]) == {reach_of(off[others], "mae")}
+            assert set(by_level.half[here & (level == one)]) == {half_width_of(off[others & (level == one)], "mae")}
+        assert set(single.half[here]) == {half_width_of(off[others], "mae")}
     for one in range(reaches.shape[1]):  # near the widths that are saved
         np.testing.assert_allclose(by_level.half[level == one], reaches[1, one], rtol=0.2)
     assert by_level.kept == pytest.approx(np.mean(off <= by_level.half)) and abs(by_level.kept - 0.9) < 0.03
@@ -196,7 +196,7 @@ def test_ranges_count_rows_by_their_weights() -> None:
     assert found is not None and found.half is not None
     for k in range(5):
         others = held.fold != k
-        assert set(found.half[~others]) == {reach_of(off[others], "mae", w[others])}
+        assert set(found.half[~others]) == {half_width_of(off[others], "mae", w[others])}
     assert found.kept == pytest.approx(np.average(off <= found.half, weights=w))
     frame = pl.DataFrame(dict(row=held.rows, fold=held.fold, truth=[None, *held.truth[1:]], prediction=held.predicted, weight=w))
     facts = facts_for(record_of(False), frame)

@@ -15,7 +15,7 @@ from tenfold.score.registry import SCORES
 from tenfold.selection.choice.ensemble import greedy_weights
 from tenfold.selection.choice.held_out import HeldOut
 from tenfold.selection.honest.audit import audit
-from tenfold.selection.honest.estimate import reach_of
+from tenfold.selection.honest.estimate import half_width_of
 from tenfold.selection.plan.candidates import Family
 from tenfold.selection.plan.folds import Division, folds_in_time, make_folds
 from tenfold.selection.plan.guess import FrequencyGuess, MeanGuess
@@ -107,10 +107,10 @@ def test_a_weight_says_which_rows_the_estimate_is_for(monkeypatch: pytest.Monkey
 
 def test_the_reach_by_weight() -> None:
     off = np.arange(1.0, 101.0) ** 2
-    assert reach_of(off, "rmse") == reach_of(off, "rmse", np.full(100, 0.25)) == 91.0
+    assert half_width_of(off, "rmse") == half_width_of(off, "rmse", np.full(100, 0.25)) == 91.0
     light = np.where(np.arange(100) < 50, 1.0, 1e-9)
-    assert reach_of(off, "rmse", light) == 46.0
-    assert reach_of(off[:5], "rmse") is None and reach_of(off[:5], "rmse", np.ones(5)) is None
+    assert half_width_of(off, "rmse", light) == 46.0
+    assert half_width_of(off[:5], "rmse") is None and half_width_of(off[:5], "rmse", np.ones(5)) is None
 
 
 def test_the_guess_is_called_what_it_predicts(monkeypatch: pytest.MonkeyPatch) -> None:

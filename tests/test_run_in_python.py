@@ -16,8 +16,8 @@ from small_portfolio import shrink
 
 import tenfold
 from tenfold.core.errors import BadInput, BadParameter, BadType
+from tenfold.selection.dataset import _values
 from tenfold.selection.explain.reasons import Effect, Reasons
-from tenfold.selection.looked import _values
 from tenfold.selection.run import Run
 from tenfold.selection.settings import Settings
 from tenfold.table.reading import read_table

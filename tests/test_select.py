@@ -479,14 +479,14 @@ def test_new_rows_with_unknown_dates_and_levels() -> None:
 @pytest.mark.parametrize("stop", [0, 3, 12, 100])
 def test_interruption_keeps_what_is_complete(stop: int, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """Stopped before the first unit there is only the guess; within the first fold those that ran it count; later, complete folds."""
-    work = Race._heard
+    work = Race._record
 
     def heard(self: Race, number: int, held: Any, unit: Any) -> None:
         if len(self.done) == stop:
             raise KeyboardInterrupt
         work(self, number, held, unit)
 
-    monkeypatch.setattr(Race, "_heard", heard)
+    monkeypatch.setattr(Race, "_record", heard)
     frame, y = two_classes(100, 2, strength=2.0)
     with pytest.raises(KeyboardInterrupt):
         tenfold.select(frame, y, folds=10)

@@ -97,13 +97,13 @@ def test_who_asks_to_resume_goes_on_or_begins(stop_after: Callable[[int | None],
 
 def test_a_run_is_reproduced_without_a_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     assert run([*SELECT, "--time", "100", "--quiet"]) == 0
-    left, work = list[float | None](), search.Wall
+    left, work = list[float | None](), search.Deadline
 
     def watched(finish_early: bool, seconds: float | None) -> Any:
         left.append(seconds)
         return work(finish_early, seconds)
 
-    monkeypatch.setattr(search, "Wall", watched)
+    monkeypatch.setattr(search, "Deadline", watched)
     assert run(["reproduce", "t.tenfold"]) == 0
     assert set(left) == {None}
 
@@ -205,14 +205,14 @@ def test_the_guess_alone_is_nothing_that_was_fitted(
     assert run([*SELECT, "--quiet"]) == 0
     whole = model("t.tenfold")
 
-    class Over(search.Wall):
+    class Over(search.Deadline):
         """As at the end of the time."""
 
         def __exit__(self, *failure: Any) -> bool:
             self.over.set()
             return super().__exit__(*failure)
 
-    monkeypatch.setattr(search, "Wall", Over)
+    monkeypatch.setattr(search, "Deadline", Over)
     stop_after(1)
     assert run([*SELECT, "--replace"]) == 5 and model("t.tenfold") == whole
     assert "before there was anything to save" in capsys.readouterr().out

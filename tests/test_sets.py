@@ -18,7 +18,7 @@ from tenfold.app.commands import run
 from tenfold.app.estimate import Estimated
 from tenfold.core.errors import BadFile, BadInput
 from tenfold.evaluate import calibration_error
-from tenfold.selection.honest.estimate import conformal, in_sets, least_of, off_of, sets_of
+from tenfold.selection.honest.estimate import calibration_of, conformal, in_sets, least_of, sets_of
 from tenfold.selection.job import Job
 from tenfold.selection.model.predictions import predictions
 from tenfold.selection.model.store import open_run
@@ -35,8 +35,8 @@ def rows_of(X: Any, y: Any) -> pl.DataFrame:
 def drawn(n: int, k: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     """Chances, and classes that come true by them."""
     rng = np.random.default_rng(seed)
-    chances = rng.dirichlet(np.full(k, 0.7), n)
-    return chances, (chances.cumsum(axis=1) < rng.random((n, 1))).sum(axis=1)
+    probabilities = rng.dirichlet(np.full(k, 0.7), n)
+    return probabilities, (probabilities.cumsum(axis=1) < rng.random((n, 1))).sum(axis=1)
 
 
 # --- the threshold ----------------------------------------------------------------------------------------------------
@@ -45,50 +45,50 @@ def drawn(n: int, k: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.parametrize("n", [8, 9, 10, 19, 48, 49])
 def test_the_threshold_counts_the_new_row(n: int) -> None:
     """The ⌊α (n + 1)⌋-th smallest chance of the true class; there is none of 8 rows."""
-    chances, truth = drawn(n, 3)
-    true, place = np.sort(chances[np.arange(n), truth]), (n + 1) // 10
-    least = least_of(chances, truth)
+    probabilities, truth = drawn(n, 3)
+    true, place = np.sort(probabilities[np.arange(n), truth]), (n + 1) // 10
+    least = least_of(probabilities, truth)
     assert (least is None) == (place == 0)
     if least is not None:
         np.testing.assert_array_equal(least, np.full(3, true[place - 1]))
-    assert sets_of(chances, truth, np.arange(n) % 3, "abc") is None or place
+    assert sets_of(probabilities, truth, np.arange(n) % 3, "abc") is None or place
 
 
 def test_each_class_has_its_own_where_all_have_rows_enough() -> None:
-    chances, truth = drawn(600, 3)
+    probabilities, truth = drawn(600, 3)
     rows = [np.flatnonzero(truth == k) for k in range(3)]
-    least = least_of(chances, truth)
+    least = least_of(probabilities, truth)
     assert least is not None and len(set(least.tolist())) == 3
     for k, at in enumerate(rows):
-        assert least[k] == np.sort(chances[at, k])[(len(at) + 1) // 10 - 1]
+        assert least[k] == np.sort(probabilities[at, k])[(len(at) + 1) // 10 - 1]
     few = np.sort(np.concatenate([rows[0], rows[1], rows[2][:49]]))
-    one = least_of(chances[few], truth[few])
+    one = least_of(probabilities[few], truth[few])
     assert one is not None and len(set(one.tolist())) == 1
-    facts = sets_of(chances[few], truth[few], few % 5, "abc")
-    assert facts is not None and facts["by_class"] is False and sets_of(chances, truth, truth * 0, "abc")["by_class"] is True  # type: ignore[index]
+    facts = sets_of(probabilities[few], truth[few], few % 5, "abc")
+    assert facts is not None and facts["by_class"] is False and sets_of(probabilities, truth, truth * 0, "abc")["by_class"] is True  # type: ignore[index]
 
 
 def test_by_weight() -> None:
-    chances, truth = drawn(500, 2, 3)
+    probabilities, truth = drawn(500, 2, 3)
     w = np.random.default_rng(1).integers(1, 4, 500)
-    np.testing.assert_array_equal(least_of(chances, truth, np.full(500, 0.5)), least_of(chances, truth))
+    np.testing.assert_array_equal(least_of(probabilities, truth, np.full(500, 0.5)), least_of(probabilities, truth))
     copies = np.repeat(np.arange(500), w)
-    by_weight, by_copies = least_of(chances, truth, w.astype(float)), least_of(chances[copies], truth[copies])
+    by_weight, by_copies = least_of(probabilities, truth, w.astype(float)), least_of(probabilities[copies], truth[copies])
     assert by_weight is not None and by_copies is not None
-    ranks = [np.searchsorted(np.sort(chances[truth == k, k]), (by_weight[k], by_copies[k])) for k in (0, 1)]
+    ranks = [np.searchsorted(np.sort(probabilities[truth == k, k]), (by_weight[k], by_copies[k])) for k in (0, 1)]
     assert all(abs(one - other) <= 1 for one, other in ranks)  # a new row is the mean one, or one copy
-    heavy = np.where(chances[np.arange(500), truth] < 0.5, 1e-9, 1.0)
-    found = least_of(chances, truth, heavy)
+    heavy = np.where(probabilities[np.arange(500), truth] < 0.5, 1e-9, 1.0)
+    found = least_of(probabilities, truth, heavy)
     assert found is not None and (found > 0.5).all()
-    shares = sets_of(chances, truth, np.arange(500) % 5, "ab", heavy)
+    shares = sets_of(probabilities, truth, np.arange(500) % 5, "ab", heavy)
     assert shares is not None and shares["coverage"] > 0.88
     assert conformal(np.empty(0), np.empty(0)) is None and conformal(np.arange(3.0), np.array([1.0, 1.0, 50.0])) is None
 
 
 def test_a_set_has_the_most_likely_class_and_what_is_likely_enough() -> None:
-    chances = np.array([[0.5, 0.3, 0.2], [0.1, 0.8, 0.1], [0.34, 0.33, 0.33]])
-    assert in_sets(chances, np.array([0.6, 0.9, 0.2])).tolist() == [[1, 0, 1], [0, 1, 0], [1, 0, 1]]
-    assert in_sets(chances, np.array([0.5 + 1e-16, 0.3, 0.3]))[0].tolist() == [True, True, False]  # a guess, rounded otherwise
+    probabilities = np.array([[0.5, 0.3, 0.2], [0.1, 0.8, 0.1], [0.34, 0.33, 0.33]])
+    assert in_sets(probabilities, np.array([0.6, 0.9, 0.2])).tolist() == [[1, 0, 1], [0, 1, 0], [1, 0, 1]]
+    assert in_sets(probabilities, np.array([0.5 + 1e-16, 0.3, 0.3]))[0].tolist() == [True, True, False]  # a guess, rounded otherwise
 
 
 # --- new rows ---------------------------------------------------------------------------------------------------------
@@ -107,8 +107,8 @@ def test_sets_hold_the_truth_of_new_rows(world: str, rows: int) -> None:
     """Whatever the model is worth: a logistic regression does not see what is bent. Of 5 % in 300 rows there is one threshold for all."""
     held = []
     for seed in range(8):
-        one, chances, truth = fitted(world, rows, seed)
-        sets, facts = one.model.within(chances), one.record["sets"]
+        one, probabilities, truth = fitted(world, rows, seed)
+        sets, facts = one.model.within(probabilities), one.record["sets"]
         held.append(sets[np.arange(len(truth)), truth].mean())
         assert facts["single"] == facts["sizes"][0] == pytest.approx((sets.sum(axis=1) == 1).mean(), abs=0.15)
         assert world != "rare" or facts["worst"]["label"] == "class 1"
@@ -121,15 +121,15 @@ def test_sets_hold_the_truth_of_new_rows_in_every_class(world: str, rows: int) -
     """A twentieth of the rows is one class: one threshold for all would leave it out of most of its own sets."""
     held, by_one = [], []
     for seed in range(6):
-        one, chances, truth = fitted(world, rows, seed)
+        one, probabilities, truth = fitted(world, rows, seed)
         if not one.record["sets"]["by_class"]:
             continue
         kept, codes = one.held_out.select("^chance of.*$").to_numpy(), np.array([int(name[-1]) for name in one.held_out["truth"]])
         np.testing.assert_array_equal(one.model.least_, least_of(kept, codes))
         least = least_of(kept, codes, by_class=False)
         assert least is not None
-        for found, sets in ((held, one.model.within(chances)), (by_one, in_sets(chances, least))):
-            found.append([sets[truth == k, k].mean() for k in range(chances.shape[1])])
+        for found, sets in ((held, one.model.within(probabilities)), (by_one, in_sets(probabilities, least))):
+            found.append([sets[truth == k, k].mean() for k in range(probabilities.shape[1])])
     share = np.mean(held, axis=0)  # of a class that is always the most likely one all are held
     assert len(held) >= 4 and (share > 0.87).all() and (share < 0.94).sum() >= (1 if world == "rare" else 4)
     assert world != "rare" or np.mean(by_one, axis=0)[1] < 0.6
@@ -137,12 +137,13 @@ def test_sets_hold_the_truth_of_new_rows_in_every_class(world: str, rows: int) -
 
 def test_chances_that_are_right_seem_to_be_off_by_luck() -> None:
     for k in (2, 4):
-        chances, truth = drawn(800, k, 5)
-        right, bold = off_of(chances, truth), off_of(chances**3 / (chances**3).sum(axis=1, keepdims=True), truth)
+        probabilities, truth = drawn(800, k, 5)
+        sharper = probabilities**3 / (probabilities**3).sum(axis=1, keepdims=True)
+        right, bold = calibration_of(probabilities, truth), calibration_of(sharper, truth)
         assert right["off"] <= right["luck"] < 0.07 and bold["off"] > 2 * bold["luck"]
-        one = chances[:, 1] if k == 2 else chances
+        one = probabilities[:, 1] if k == 2 else probabilities
         assert right["off"] == pytest.approx(calibration_error(truth, one), rel=1e-12)
-    assert off_of(np.tile([1.0, 0.0], (20, 1)), np.zeros(20, dtype=int)) == dict(off=0.0, luck=0.0)
+    assert calibration_of(np.tile([1.0, 0.0], (20, 1)), np.zeros(20, dtype=int)) == dict(off=0.0, luck=0.0)
 
 
 # --- a run, its file and its words ------------------------------------------------------------------------------------

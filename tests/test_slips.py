@@ -180,13 +180,13 @@ def test_it_may_have_no_weight(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_it_does_not_take_their_own_sets_from_the_others() -> None:
     rng = np.random.default_rng(3)
-    chances = rng.dirichlet(np.full(4, 0.7), 600)
-    truth = (chances[:, :3].cumsum(axis=1) < rng.random((600, 1)) * chances[:, :3].sum(axis=1, keepdims=True)).sum(axis=1)
+    probabilities = rng.dirichlet(np.full(4, 0.7), 600)
+    truth = (probabilities[:, :3].cumsum(axis=1) < rng.random((600, 1)) * probabilities[:, :3].sum(axis=1, keepdims=True)).sum(axis=1)
     truth[0] = 3
     assert enough_by_class(truth, 4)
-    least, without = least_of(chances, truth), least_of(chances[1:], truth[1:])
+    least, without = least_of(probabilities, truth), least_of(probabilities[1:], truth[1:])
     assert least is not None and without is not None
     np.testing.assert_array_equal(least[:3], without[:3])
     assert len(set(least.tolist())) == 4
-    found = sets_of(chances, truth, np.arange(600) % 5, list("abcd"))
+    found = sets_of(probabilities, truth, np.arange(600) % 5, list("abcd"))
     assert found is not None and found["worst"]["label"] != "d"

@@ -17,7 +17,7 @@ import tenfold
 from tenfold.core.errors import Degenerate, NotConverged, TenfoldError
 from tenfold.draw import draw_margins
 from tenfold.kernel_machines import smo
-from tenfold.kernel_machines.class_pairs import balanced, chances, folds_by_content, sigmoid_of
+from tenfold.kernel_machines.class_pairs import balanced, coupled_probabilities, folds_by_content, sigmoid_of
 from tenfold.kernel_machines.pair_machine import _hashed
 from tenfold.kernels import RBF, pairwise_kernels
 
@@ -210,7 +210,7 @@ def test_sigmoids_and_coupling() -> None:
     assert abs(A + 1.5) < 0.15 and abs(B - 0.3) < 0.15
     p = np.array([0.5, 0.3, 0.2])  # pairs that agree are taken at their word
     pairs = np.array([[np.log(p[i] / p[j]) for i, j in ((0, 1), (0, 2), (1, 2))]])
-    assert_allclose(chances(pairs, -np.ones(3), np.zeros(3), 3), p[None], atol=1e-12)
+    assert_allclose(coupled_probabilities(pairs, -np.ones(3), np.zeros(3), 3), p[None], atol=1e-12)
 
 
 def test_bad_input_is_told_in_words() -> None:

@@ -132,7 +132,7 @@ def test_an_error_of_a_fit_is_told_by_the_process_that_was_asked(by_workers: lis
         found = small_race(crew)
         with pytest.raises(IndexError):
             crew.unit(found.fits, 10_000, (0,))
-        assert crew.unit(found.fits, 1, (0,)).heard and by_workers  # and the worker goes on
+        assert crew.unit(found.fits, 1, (0,)).results and by_workers  # and the worker goes on
 
 
 def test_a_run_that_is_stopped_ends_its_workers(monkeypatch: pytest.MonkeyPatch) -> None:

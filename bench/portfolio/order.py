@@ -32,7 +32,7 @@ from bench.tables import ENDING
 from tenfold.core.data import Array
 from tenfold.selection.choice.choice import choose
 from tenfold.selection.choice.held_out import HeldOut
-from tenfold.selection.looked import look
+from tenfold.selection.dataset import dataset_of
 from tenfold.selection.plan.candidates import Setting
 from tenfold.selection.plan.entries import Entry
 from tenfold.selection.plan.folds import make_folds
@@ -125,16 +125,16 @@ def raced(path: Path) -> Raced:
     found = split(path, SEED)
     train = found.train.sample(n=min(MOST_ROWS, len(found.train)), random_state=SEED)
     asked = Settings(task="number" if found.classes is None else "classes", metric=found.metric)
-    looked = look(read_sample(train, None, SEED), TARGET, asked, lambda event, **facts: None)
-    shape, task = looked.shape(), looked.task
+    dataset = dataset_of(read_sample(train, None, SEED), TARGET, asked, lambda event, **facts: None)
+    shape, task = dataset.shape(), dataset.task
     families = portfolio(
         shape.role, shape.rows, shape.columns, shape.classes, width=shape.width, categories=shape.categories, lowest=shape.lowest,
         skewed=shape.skewed, spread=shape.spread,
     )  # fmt: skip
     division = make_folds(task.codes, FOLDS, SEED, task.role, None)
     labels = task.classes if task.kind == "classes" else None
-    rows = Rows(looked.X, task.codes, division, looked.table, looked.coder.names_out(), None, labels, looked.read_texts(division.fold))
-    race = Race(rows, list(families), [looked.judge], drops=False)
+    rows = Rows(dataset.X, task.codes, division, dataset.table, dataset.coder.names_out(), None, labels, dataset.read_texts(division.fold))
+    race = Race(rows, list(families), [dataset.judge], drops=False)
     race.run()
     held = race.held_out()
     return Raced(path.name.removesuffix(ENDING), families, replace(held, outputs=held.outputs.astype(np.float32)), list(race.settings))

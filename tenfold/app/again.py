@@ -22,7 +22,7 @@ from tenfold.selection.job import Job
 from tenfold.selection.model.store import MODEL, RECORD, check_folder, plain, record_of, table_of
 from tenfold.selection.race.checkpoint import Checkpoint
 from tenfold.selection.run import run_of
-from tenfold.selection.search import Again
+from tenfold.selection.search import Replay
 from tenfold.selection.settings import Settings
 
 Stopped = Annotated[Path, typer.Argument(metavar="DIR", help="where tenfold select was stopped")]
@@ -63,13 +63,13 @@ def reproduce_command(
         # a run that was stopped may have taken what is fitted sooner
         asked, target = Settings.of(record["asked"] | dict(prefer=record["prefer"])), str(record["settings"]["target"])
         cut = record["interrupted"] or record["cut_by_time"]
-        until = Again(index(record["units"]), bool(record.get("heat")), bool(record.get("fewer"))) if cut else Again()
+        until = Replay(index(record["units"]), bool(record.get("heat")), bool(record.get("fewer"))) if cut else Replay()
         before = _compared(record)
     except (KeyError, TypeError, AttributeError):
         raise BadFile(f"{folder / RECORD} does not say what was done, as if it had been edited: start again with tenfold select") from None
     table = file or table_of(folder, record, "tenfold reproduce")
     show: Silent = Json() if as_json else Silent() if quiet else _Progress()
-    again = Job(show, False, asked, again=until, named=_named(record, folder))
+    again = Job(show, False, asked, replay=until, named=_named(record, folder))
     try:
         found = run_of(again.run(table, target))
     finally:

@@ -16,7 +16,7 @@ from tenfold.core.errors import BadParameter
 from tenfold.score.registry import find_score, known_score
 from tenfold.selection.choice.decision import judge_of
 from tenfold.selection.model.store import plain
-from tenfold.selection.monitor.answers import USUAL
+from tenfold.selection.monitor.labelled import USUAL
 from tenfold.selection.monitor.paired import Contender, Difference, contender, difference, foreign
 
 
@@ -41,10 +41,10 @@ def compare_command(
         raise BadParameter("give at least two runs to compare, such as tenfold compare a.tenfold b.tenfold")
     first = contender(runs[0])
     others = [contender(one) if one.is_dir() else foreign(one, first) for one in runs[1:]]
-    role = first.answers.role
+    role = first.labelled.role
     judged = metric or (first.record.get("settings") or {}).get("metric") or USUAL[role][0]
-    judge = find_score(judged, role, None if first.answers.classes is None else len(first.answers.classes), parameter="metric")
-    judge = judge_of(judge.name, first.record.get("settings") or {}, first.answers.classes) or judge
+    judge = find_score(judged, role, None if first.labelled.classes is None else len(first.labelled.classes), parameter="metric")
+    judge = judge_of(judge.name, first.record.get("settings") or {}, first.labelled.classes) or judge
     found = [difference(first, other, judge) for other in others]
     if as_json:
         facts = [

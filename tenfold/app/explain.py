@@ -105,7 +105,7 @@ def _changes(given: list[str], columns: list[str]) -> dict[str, str]:
 
 
 def _of_row(name: str, row: int, found: Reasons, given: dict[str, str], after: Answer | None, classes: bool) -> list[str]:
-    lines = [f"ROW      {row} of {short(name)}   {_said(found.answer, classes)}"]
+    lines = [f"ROW      {row} of {short(name)}   {_prediction(found.answer, classes)}"]
     shown = found.columns[:MOST_SHOWN]
     largest = max((abs(value) for _, _, value, _ in shown), default=0.0) or 1.0
     cells = [(short(column, 24), short(_cell(cell), 20)) for column, cell, _, _ in shown]
@@ -124,7 +124,7 @@ def _of_row(name: str, row: int, found: Reasons, given: dict[str, str], after: A
     lines.append(f"  which makes {what} {_amount(found.answer.value, classes)}")
     if after is not None:
         changes = ", ".join(f"{short(key, 24)} = {short(value, 20) or 'missing'}" for key, value in given.items())
-        lines += ["", f"WHAT IF  {changes}: {_said(after, classes)} ({_signed(after.value - found.answer.value, classes)})"]
+        lines += ["", f"WHAT IF  {changes}: {_prediction(after, classes)} ({_signed(after.value - found.answer.value, classes)})"]
     return lines
 
 
@@ -167,7 +167,7 @@ def _of_all(moved: list[tuple[str, float]], classes: bool) -> list[str]:
     return lines
 
 
-def _said(answer: Answer, classes: bool) -> str:
+def _prediction(answer: Answer, classes: bool) -> str:
     if not classes:
         return f"prediction {figure(answer.value)}"
     chance = _amount(answer.value, True)

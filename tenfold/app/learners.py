@@ -77,18 +77,18 @@ def predictor(name: str, role: str, given: list[str]) -> Estimator:
     """The learner of a name for a role, with parameters KEY=VALUE; the ending Classifier or Regressor may be left out."""
     fitting = {one: kind for one, kind in learners().items() if role_of(kind) == role and not required(kind)}
     known = {one.lower(): one for one in fitting}
-    stems = {one.removesuffix(role): found for one, found in known.items() if tells_chances(fitting[found])}
+    stems = {one.removesuffix(role): found for one, found in known.items() if predicts_probabilities(fitting[found])}
     found = known.get(name.lower()) or stems.get(name.lower())
     if found is None:
         raise BadParameter(f"--model {name}: {_why_not(name, role, list(fitting))}")
     learner = with_parameters(found, fitting[found], given)
-    if not tells_chances(learner):
+    if not predicts_probabilities(learner):
         use = "use LogisticRegression, or, from Python, CalibratedClassifierCV around it"
         raise BadParameter(f"--model {name}: {found} tells classes and no probabilities, which the estimates need: {use}")
     return learner
 
 
-def tells_chances(learner: Any) -> bool:
+def predicts_probabilities(learner: Any) -> bool:
     """Whether it predicts numbers, or classes with their probabilities."""
     return role_of(learner) != "classifier" or bool(learner.has_probabilities)
 

@@ -20,10 +20,10 @@ from tenfold.app.learners import (
     learners,
     named,
     parameters,
+    predicts_probabilities,
     required,
     role_of,
     says,
-    tells_chances,
 )
 from tenfold.app.options import JsonResult
 from tenfold.app.words import clean, counted, short, terminal_width
@@ -106,7 +106,7 @@ def _one(name: str, as_json: bool) -> list[str]:
             head = f"  {f'{one.name} = {_shown(one.default)}':<{wide}}  "
             values = f" ({' | '.join(repr(choice) for choice in one.one_of)})" if one.one_of else ""
             lines += _hung(f"{head}{one.doc}{values}", width, wide + 4)
-    if role_of(kind) in PURPOSE and not required(kind) and tells_chances(kind):
+    if role_of(kind) in PURPOSE and not required(kind) and predicts_probabilities(kind):
         plain = next((f" --set {one.name}={one.default}" for one in domains if type(one.default) in (int, float)), "")
         lines += ["", f"  tenfold fit FILE --target COLUMN --model {name}{plain}"]
     return lines

@@ -12,7 +12,7 @@ import typer
 from tenfold.app.options import JsonResult, QuietFlag, RunFolder
 from tenfold.app.words import AsItIs, clean, counted, figure, metric_name, short, terminal_width, wrapped
 from tenfold.selection.model.store import open_run, plain, record_of
-from tenfold.selection.monitor.answers import answers_of
+from tenfold.selection.monitor.labelled import labelled_rows
 from tenfold.selection.monitor.promise import KEPT, WORSE, Kept, in_words, kept
 
 AS_PROMISED, LESS = 0, 1
@@ -31,16 +31,16 @@ def estimate_command(
     Example:  tenfold estimate churn.tenfold last_month.csv
     """
     model, record = open_run(folder), record_of(folder)
-    answers = answers_of(model, file, (record.get("data") or {}).get("sha256"), record.get("settings") or {})
-    found = kept(answers, record)
+    labelled = labelled_rows(model, file, (record.get("data") or {}).get("sha256"), record.get("settings") or {})
+    found = kept(labelled, record)
     verdict = found[0].verdict
     if as_json:
         scores = [dict(one.found, promised=one.promised, p_value=one.p_value, verdict=one.verdict) for one in found]
-        print(json.dumps(plain(dict(rows=answers.rows, verdict=verdict, scores=scores, notes=answers.notes)), ensure_ascii=True))
+        print(json.dumps(plain(dict(rows=labelled.rows, verdict=verdict, scores=scores, notes=labelled.notes)), ensure_ascii=True))
     else:
         width = terminal_width(sys.stdout)
         target = str((record.get("settings") or {}).get("target", "the target"))
-        lines = _line(found[0]) if quiet else promise_lines(found, file.name, answers.rows, answers.notes, target)
+        lines = _line(found[0]) if quiet else promise_lines(found, file.name, labelled.rows, labelled.notes, target)
         print("\n".join(piece for line in lines for piece in wrapped(line, width)))
     return LESS if verdict == WORSE else AS_PROMISED
 

@@ -54,10 +54,10 @@ def _ranges(Z: Array, axes: Array, shares: Array, rng: np.random.Generator) -> t
 
     without = np.stack([of(np.arange(PARTS) != i)[0] for i in range(PARTS)])
     error = np.sqrt((PARTS - 1) / PARTS * ((without - without.mean(axis=0)) ** 2).sum(axis=0))
-    reach = float(stdtrit(PARTS - 1, 0.975)) * error
+    half_width = float(stdtrit(PARTS - 1, 0.975)) * error
     cosines = np.zeros((SPLITS, m))
     for split in range(SPLITS):
         half = rng.permutation(PARTS) < PARTS // 2
         first, second = (found[np.abs(axes @ found.T).argmax(axis=1)] for found in (of(half)[1], of(~half)[1]))
         cosines[split] = np.abs((first * second).sum(axis=1))
-    return np.maximum(shares - reach, 0.0), np.minimum(shares + reach, 1.0), cosines.mean(axis=0)
+    return np.maximum(shares - half_width, 0.0), np.minimum(shares + half_width, 1.0), cosines.mean(axis=0)

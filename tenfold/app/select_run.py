@@ -24,7 +24,7 @@ from tenfold.report.folder import explained_of, report_run
 from tenfold.report.plain_words import words_of
 from tenfold.selection.job import Job
 from tenfold.selection.model.store import BEST, HELD_OUT, MODEL, RECORD, REPORT, SIMPLE, is_finished, stopped_folder
-from tenfold.selection.monitor.answers import answers_of
+from tenfold.selection.monitor.labelled import labelled_rows
 from tenfold.selection.monitor.promise import kept
 from tenfold.selection.race.checkpoint import Checkpoint
 from tenfold.selection.run import Run, run_of
@@ -139,9 +139,9 @@ def _report_and_judge(request: Request, show: Silent, found: Run, folder: Path, 
     if request.holdout is None:
         return
     try:
-        answers = answers_of(found.model, request.holdout, found.record["data"]["sha256"], found.record["settings"])
-        scores = [asdict(one) for one in kept(answers, found.record)]
-        show("holdout", file=request.holdout.name, rows=answers.rows, target=request.target, notes=answers.notes, scores=scores)
+        labelled = labelled_rows(found.model, request.holdout, found.record["data"]["sha256"], found.record["settings"])
+        scores = [asdict(one) for one in kept(labelled, found.record)]
+        show("holdout", file=request.holdout.name, rows=labelled.rows, target=request.target, notes=labelled.notes, scores=scores)
     except TenfoldError as reason:
         notes.append(f"{request.holdout.name} was not judged: {first_line(reason)}")
 

@@ -23,7 +23,7 @@ from tenfold.core.random import seed_of
 from tenfold.core.stats import Counts
 from tenfold.near.measures import Measure, measure_of
 from tenfold.near.pairs import check_symmetric, distances, table_of_distances
-from tenfold.solve.medoids import Found, build, k_medoids, plus_plus, random_rows
+from tenfold.solve.medoids import Solution, build, k_medoids, plus_plus, random_rows
 
 ALL_ROWS = 1 << 31
 
@@ -144,7 +144,7 @@ class KMedoids(Clusterer, Transformer, Estimator):
         medoids = found.medoids if kept is None else np.asarray(kept)[found.medoids]
         return dict(cluster_centers_=np.array(X[found.medoids]), medoid_indices_=medoids, n_iter_=found.rounds, inertia_=found.loss)
 
-    def _best(self, D: Array, w: Array, rng: np.random.Generator) -> Found:
+    def _best(self, D: Array, w: Array, rng: np.random.Generator) -> Solution:
         """The best of `n_init` starts."""
         k = min(self.n_clusters, len(D))
         match self.init:
@@ -156,7 +156,7 @@ class KMedoids(Clusterer, Transformer, Estimator):
                 starts = [plus_plus(D, w, k, rng) for _ in range(self.n_init)]
         return k_medoids(D, w, starts, self.max_iter)
 
-    def _warn(self, found: Found) -> None:
+    def _warn(self, found: Solution) -> None:
         if len(found.medoids) < self.n_clusters:
             n, k = len(found.medoids), self.n_clusters
             words = f"KMedoids(n_clusters={k}): there are only {n} distinct rows, so only {n} clusters have rows: ask for fewer clusters"

@@ -180,12 +180,12 @@ class IterativeImputer(Filling):
 
     def _rounds(self, Z: Array, blank: Array, order: Array, limits: Array, weights: dict[str, Array], made: list[Imputation]) -> int:
         """Fill the gaps of Z in place, until a round changes little: the number of rounds."""
-        chances, least = self._chances(Z), self.tol * np.abs(Z[~blank]).max(initial=0.0)
+        probabilities, least = self._draw_probabilities(Z), self.tol * np.abs(Z[~blank]).max(initial=0.0)
         for n in range(1, self.max_iter + 1):
             before = Z.copy()
             order = self._order(blank) if self.imputation_order == "random" else order
             for j in order:
-                others = self._neighbours(Z.shape[1], int(j), chances)
+                others = self._neighbours(Z.shape[1], int(j), probabilities)
                 model, whole = self._regressor(), ~blank[:, j]
                 more = {key: w[whole] for key, w in weights.items() if takes(model.fit, key)}
                 model.fit(np.ascontiguousarray(Z[whole][:, others]), Z[whole, j], **more)
@@ -197,7 +197,7 @@ class IterativeImputer(Filling):
             warn("[IterativeImputer] Early stopping criterion not reached: raise max_iter, or tol", NotConverged, stacklevel=5)
         return self.max_iter
 
-    def _chances(self, Z: Array) -> Array | None:
+    def _draw_probabilities(self, Z: Array) -> Array | None:
         """By columns, with which chance each other one is drawn: as its correlation."""
         if self.n_nearest_features is None or self.n_nearest_features >= Z.shape[1]:
             return None
@@ -207,10 +207,10 @@ class IterativeImputer(Filling):
         np.fill_diagonal(found, 0.0)
         return np.asarray(found / found.sum(axis=0))
 
-    def _neighbours(self, p: int, j: int, chances: Array | None) -> Array:
-        if chances is None:
+    def _neighbours(self, p: int, j: int, probabilities: Array | None) -> Array:
+        if probabilities is None:
             return np.delete(np.arange(p), j)
-        drawn: Array = self._draws.choice(np.arange(p), self.n_nearest_features, replace=False, p=chances[:, j])
+        drawn: Array = self._draws.choice(np.arange(p), self.n_nearest_features, replace=False, p=probabilities[:, j])
         return drawn
 
     def _predict_into(self, Z: Array, blank: Array, one: Imputation, limits: Array) -> None:

@@ -92,7 +92,7 @@ def _logistic(z: Any) -> Array:
     return np.asarray(np.where(z >= 0, 1, e) / (1 + e))
 
 
-def chances(decisions: Array, A: Array, B: Array, K: int) -> Array:
+def coupled_probabilities(decisions: Array, A: Array, B: Array, K: int) -> Array:
     """(rows, classes): probabilities that agree best with those of all pairs, min Σ (rⱼᵢ pᵢ − rᵢⱼ pⱼ)² (Wu, Lin & Weng 2004)."""
     of_first = np.clip(_logistic(-(decisions * A + B)), 1e-7, 1 - 1e-7)
     if K == 2:

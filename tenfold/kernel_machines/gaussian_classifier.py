@@ -207,12 +207,12 @@ class GaussianProcessClassifier(Classifier, Estimator):
         mean, variance = self._latents(X)
         K = len(self.classes_)
         if K == 2:
-            chances = averaged_sigmoid(np.array([-mean[0], mean[0]]), np.array([variance[0], variance[0]]))
+            probabilities = averaged_sigmoid(np.array([-mean[0], mean[0]]), np.array([variance[0], variance[0]]))
         elif self.multi_class == "one_vs_rest":
-            chances = averaged_sigmoid(mean, variance)
+            probabilities = averaged_sigmoid(mean, variance)
         else:
             return _votes(mean, averaged_sigmoid(mean, variance), K)
-        return np.asarray(np.log(np.maximum(chances, TINY)).T)
+        return np.asarray(np.log(np.maximum(probabilities, TINY)).T)
 
     @property
     def has_probabilities(self) -> bool:  # type: ignore[override]  # pairs of classes vote
@@ -262,10 +262,10 @@ class GaussianProcessClassifier(Classifier, Estimator):
         return [evidence_of_labels(self.X_train_[rows], labels, self.max_iter_predict) for rows, labels in self._known_tasks()]
 
 
-def _votes(mean: Array, chances: Array, K: int) -> Array:
-    """(rows, classes): votes of pairs, and their chances squeezed below half a vote, which decide between classes with as many."""
+def _votes(mean: Array, probabilities: Array, K: int) -> Array:
+    """(rows, classes): votes of pairs, and their probabilities squeezed below half a vote, which decide between classes with as many."""
     votes, sums = np.zeros((mean.shape[1], K)), np.zeros((mean.shape[1], K))
-    for m, p, (i, j) in zip(mean, chances, combinations(range(K), 2), strict=True):
+    for m, p, (i, j) in zip(mean, probabilities, combinations(range(K), 2), strict=True):
         sums[:, i] -= p
         sums[:, j] += p
         votes[np.arange(len(m)), np.where(m > 0, j, i)] += 1

@@ -20,7 +20,7 @@ from tenfold.core.params import KW_ONLY, group, param
 from tenfold.kernel_machines import smo
 from tenfold.kernel_machines.class_pairs import (
     balanced,
-    chances,
+    coupled_probabilities,
     folds_by_content,
     pair_weights,
     pairs_of,
@@ -198,11 +198,11 @@ class PairMachine(Classifier, VectorMachine):
         """B of these."""
         return np.asarray(vars(self).get("_offsets", np.empty(0)))
 
-    def _chances(self, sums: Array) -> Array:
+    def _coupled(self, sums: Array) -> Array:
         if "_slopes" not in vars(self):
             raise NotFitted("predict_proba is not available when fitted with probability=False")
         sign = -1.0 if len(self.classes_) == 2 else 1.0
-        return chances(sign * sums, self._slopes, self._offsets, len(self.classes_))
+        return coupled_probabilities(sign * sums, self._slopes, self._offsets, len(self.classes_))
 
     def _scored(self, sums: Array) -> Array:
         """(rows, classes): scores of the classes from the decisions of the pairs."""
@@ -214,7 +214,7 @@ class PairMachine(Classifier, VectorMachine):
 
     def _scores(self, X: Any) -> Array:
         sums = self._sums(X)
-        return np.log(np.maximum(self._chances(sums), TINY)) if self.probability else self._scored(sums)
+        return np.log(np.maximum(self._coupled(sums), TINY)) if self.probability else self._scored(sums)
 
     def _decisions(self, X: Any) -> Array:
         sums = self._sums(X)

@@ -15,7 +15,7 @@ from tenfold.core.learning import Learner
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Moments
 from tenfold.linear.lasso import SparseRegressor
-from tenfold.solve.coordinate import Found, Products, without_l1
+from tenfold.solve.coordinate import Products, Solution, without_l1
 from tenfold.solve.few_rows import FewRows, RowProducts, rows_or_moments
 from tenfold.solve.groups import GroupDescent
 
@@ -90,7 +90,7 @@ class GroupLasso(SparseRegressor, OnePass):
     def _problems(self, stats: FewRows | Moments) -> tuple[Array, list[Any]]:
         return RowProducts.of(stats, self.fit_intercept) if isinstance(stats, FewRows) else super()._problems(stats)
 
-    def _along(self, problem: Products | RowProducts, weight: float, alphas: Array, start: Array | None = None) -> list[Found]:
+    def _along(self, problem: Products | RowProducts, weight: float, alphas: Array, start: Array | None = None) -> list[Solution]:
         codes, strength = self._codes()
         descent = GroupDescent(problem, codes)
         found = []
@@ -102,9 +102,9 @@ class GroupLasso(SparseRegressor, OnePass):
             self._warn(found[-1], problem.yy, float(alpha))
         return found
 
-    def _unpenalised(self, problem: Products | RowProducts) -> Found:
+    def _unpenalised(self, problem: Products | RowProducts) -> Solution:
         if isinstance(problem, RowProducts):
-            return Found(problem.least_norm("GroupLasso(alpha=0)"), 0.0, 1)
+            return Solution(problem.least_norm("GroupLasso(alpha=0)"), 0.0, 1)
         return without_l1(problem, 0.0, False, "GroupLasso(alpha=0)")
 
     def _codes(self) -> tuple[Array, Array]:

@@ -18,7 +18,7 @@ from tenfold.core.params import KW_ONLY, estimator, group, param
 from tenfold.core.stats import Moments, Stats
 from tenfold.linear.affine import AffineRegressor, centred
 from tenfold.linear.warm import WarmStart
-from tenfold.solve.coordinate import Found, Products, Wide, descend, finish, wide_exact, without_l1
+from tenfold.solve.coordinate import Products, Solution, Wide, descend, finish, wide_exact, without_l1
 
 # With more columns than this the rows are kept instead of p x p cross-products.
 WIDE = 4000
@@ -115,7 +115,7 @@ class SparseRegressor(AffineRegressor):
         coef = self._before.get("coef_")
         return None if coef is None else np.ascontiguousarray(np.atleast_2d(coef)[j], dtype=np.float64)
 
-    def _along(self, problem: Products, weight: float, alphas: Array, start: Array | None = None) -> list[Found]:
+    def _along(self, problem: Products, weight: float, alphas: Array, start: Array | None = None) -> list[Solution]:
         l1, l2 = self._penalties(weight, alphas)
         some = int((l1 > 0).sum())
         options = dict(positive=self.positive, tol=self.tol, most=self.max_iter)
@@ -126,7 +126,7 @@ class SparseRegressor(AffineRegressor):
         name = f"{type(self).__name__}(alpha=0)"
         return exact + [without_l1(problem, l2[i], self.positive, name) for i in range(some, len(alphas))]
 
-    def _warn(self, found: Found, yy: float, alpha: float) -> None:
+    def _warn(self, found: Solution, yy: float, alpha: float) -> None:
         if found.gap > max(self.tol, 1e-12) * yy:
             warn(
                 f"{type(self).__name__}(alpha={alpha:g}): Objective did not converge. You might want to increase the number of "
@@ -137,7 +137,7 @@ class SparseRegressor(AffineRegressor):
                 stacklevel=2,
             )
 
-    def _attributes(self, mean: Array, found: list[Found], weight: float) -> dict[str, Any]:
+    def _attributes(self, mean: Array, found: list[Solution], weight: float) -> dict[str, Any]:
         fitted = self._fitted(mean, np.column_stack([one.w for one in found]))
         gaps, sweeps = [one.gap / weight for one in found], [one.sweeps for one in found]
         flat = self._flat

@@ -16,8 +16,8 @@ from tenfold.linear.affine import centred
 from tenfold.linear.folds import batched, without_each
 from tenfold.linear.lasso import columns_of
 from tenfold.solve.coordinate import (
-    Found,
     Products,
+    Solution,
     Wide,
     descend,
     finish,
@@ -99,7 +99,7 @@ class ByMoments:
                 lambda some: self._moments(np.concatenate([tests[k] for k in some])), range(len(tests))
             )
 
-    def exact(self, alpha: float, ratio: float) -> Found:
+    def exact(self, alpha: float, ratio: float) -> Solution:
         l1, l2 = alpha * ratio * self.weight, alpha * (1 - ratio) * self.weight
         if l1 == 0:
             return without_l1(self.problem, l2, self.model.positive, self.name)
@@ -156,7 +156,7 @@ class ByRows:
         rest = self.y[test] - problem.level - W @ held
         return np.average(rest**2, axis=1, weights=self.w[test])
 
-    def exact(self, alpha: float, ratio: float) -> Found:
+    def exact(self, alpha: float, ratio: float) -> Solution:
         self.whole.enter(self.supports[alpha, ratio])
         l1, l2 = alpha * ratio * self.weight, alpha * (1 - ratio) * self.weight
         return wide_exact(self.whole, l1, l2, self.model.tol, self.model.max_iter)

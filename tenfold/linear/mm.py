@@ -20,7 +20,7 @@ from tenfold.core.random import generator_of, seed_of
 from tenfold.linear.affine import AffineRegressor
 from tenfold.linear.robust import residuals, through_all
 from tenfold.solve.biweight import Start, descend, robust_start, settle_scale, weighted_median
-from tenfold.solve.irls import Found, Frame
+from tenfold.solve.irls import Frame, Solution
 from tenfold.solve.sketch import Sample
 
 SAMPLED = 4096  # distinct rows from which the start is found
@@ -125,7 +125,7 @@ class MMRegressor(AffineRegressor, Estimator):
                 stacklevel=2,
             )
 
-    def _search(self, frame: Frame, start: Start) -> Learner[tuple[Frame, Found]]:
+    def _search(self, frame: Frame, start: Start) -> Learner[tuple[Frame, Solution]]:
         """The scale of all rows at the start; then, in units of it, the minimum below the start."""
         scale = yield from settle_scale(start, frame)
         frame = frame._replace(y_size=frame.y_size * scale)

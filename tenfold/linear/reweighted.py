@@ -20,7 +20,7 @@ from tenfold.linear.affine import centred
 from tenfold.linear.weighted import Weighed, WithInference, beside
 from tenfold.solve.irls import frame_of, settled_scale, start_of
 from tenfold.solve.row_space import in_row_space, is_wide
-from tenfold.solve.variance import BOUND, NEAR_ZERO, Found, Shape, alternate
+from tenfold.solve.variance import BOUND, NEAR_ZERO, Shape, Solution, alternate
 
 EXACT = 1e-12  # residuals this small, relative to the spread of y, are rounding
 
@@ -122,7 +122,7 @@ class ReweightedLeastSquares(WithInference, Estimator):
         shape = Shape(self.variance_model, frame, level, root or 1.0, len(labels), power)
         gamma = np.zeros(shape.size())
         gamma[: len(labels) or 1] = level
-        found = Found(theta, gamma, 0.0, True, 0)
+        found = Solution(theta, gamma, 0.0, True, 0)
         few = stats.weight <= len(theta) - (not self.fit_intercept) + len(gamma)
         if few:
             self._warn_few(float(stats.weight))
@@ -171,7 +171,7 @@ class ReweightedLeastSquares(WithInference, Estimator):
             stacklevel=2,
         )
 
-    def _warn(self, found: Found, shape: Shape) -> None:
+    def _warn(self, found: Solution, shape: Shape) -> None:
         if not found.converged and found.certificate > self.tol:
             warn(
                 f"ReweightedLeastSquares: the last step is {found.certificate:.2g} after {found.n_pass} passes, above "

@@ -81,7 +81,7 @@ def axes_page(record: Facts, picture: Picture, commands: Sequence[str]) -> str:
     name, axes = shown(record["data"]["name"], 60), record["axes"]
     place, what = ("map", "map") if record["map"] else ("axes", "axes")
     sections = [
-        Section(place, "What is near on it" if record["map"] else "What each axis is", _told(record)),
+        Section(place, "What is near on it" if record["map"] else "What each axis is", _axes(record)),
         Section("rows", "Where the rows lie", [Figures(_maps(record, picture))]),
         Section("number", "Principal axes" if record["map"] else "How many axes", [Text(_why(record)), Figures(_scree(record))]),
         Section("columns", "How every column goes with the axes", [_table(axes), Text(CORRELATION, faint=True), *_columns(record)]),
@@ -118,7 +118,7 @@ NEAR = (
 )
 
 
-def _told(record: Facts) -> list[Any]:
+def _axes(record: Facts) -> list[Any]:
     notes = [Items([shown(one, 250) for one in record["warnings"]], warning=True)] if record["warnings"] else []
     if record["map"]:
         near, k = record["map"], record["map"]["neighbours"]
@@ -234,15 +234,15 @@ def _scree(record: Facts) -> list[Figure]:
 
 def _table(axes: list[Facts]) -> Table:
     """Columns against axes, the strongest first."""
-    told = axes[:MOST_AXES]
-    r = {tie["column"]: [0.0] * len(told) for tie in told[0]["ties"]}
-    for a, axis in enumerate(told):
+    some = axes[:MOST_AXES]
+    r = {tie["column"]: [0.0] * len(some) for tie in some[0]["ties"]}
+    for a, axis in enumerate(some):
         for tie in axis["ties"]:
             r[tie["column"]][a] = tie["r"]
     order = sorted(r, key=lambda name: -max(abs(one) for one in r[name]))
     rows = [[shown(name, 60), *(_cell(one) for one in r[name])] for name in order[:MOST_COLUMNS]]
     more = f"{len(order) - MOST_COLUMNS} more are in run.json" if len(order) > MOST_COLUMNS else ""
-    return Table(["column", *(f"axis {axis['number']}" for axis in told)], rows, right=tuple(range(1, len(told) + 1)), caption=more)
+    return Table(["column", *(f"axis {axis['number']}" for axis in some)], rows, right=tuple(range(1, len(some) + 1)), caption=more)
 
 
 def _cell(r: float) -> Facts:

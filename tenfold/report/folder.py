@@ -17,7 +17,7 @@ from tenfold.selection.explain.inside import inside
 from tenfold.selection.honest.unseen import Unseen
 from tenfold.selection.model.store import EXPLAINED, HELD_OUT, MODEL, REPORT, SIMPLE, open_run, plain, record_of
 from tenfold.selection.model.table_model import TableModel
-from tenfold.selection.monitor.answers import label_of
+from tenfold.selection.monitor.labelled import label_of
 from tenfold.selection.monitor.order import first_seen, ordered
 from tenfold.table.columns import Asked, check_name, comma_of
 from tenfold.table.reading import Raw, pl, read_table

@@ -14,7 +14,7 @@ from tenfold.core.errors import TenfoldError
 from tenfold.report.facts import as_list, number
 from tenfold.score.record import Score
 from tenfold.selection.explain.slices import span_of
-from tenfold.selection.honest.estimate import COVERAGE, enough_by_class, in_sets, least_of, reach_of
+from tenfold.selection.honest.estimate import COVERAGE, enough_by_class, half_width_of, in_sets, least_of
 from tenfold.selection.honest.unseen import Unseen
 
 SHUFFLES, SHUFFLED_ROWS = 200, 4_000_000  # of the truth, and rows of all of them together
@@ -74,9 +74,9 @@ def _of_numbers(held: Unseen, ends: Sequence[float], w: Array, weighted: bool) -
     for part in np.unique(level):
         for k in np.unique(held.fold):
             others = (level == part) & (held.fold != k)
-            reach = reach_of(off[others], "mae", w[others] if weighted else None)
-            if reach is not None:
-                half[(level == part) & (held.fold == k)] = reach
+            half_width = half_width_of(off[others], "mae", w[others] if weighted else None)
+            if half_width is not None:
+                half[(level == part) & (held.fold == k)] = half_width
     if not len(ends):
         level = np.searchsorted(np.unique(np.quantile(held.predicted, np.arange(1, PARTS) / PARTS)), held.predicted)
     groups = [(_span(held.predicted[level == part]), level == part) for part in np.unique(level)]

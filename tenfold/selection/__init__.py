@@ -1,10 +1,10 @@
 """Choosing a model for a table: read, code, race, choose, and an honest estimate of the whole procedure.
 
     run          select() and its result                   job          its steps, one after the other
-    settings     what can be asked for                     looked       the table as a race takes it
+    settings     what can be asked for                     dataset      the table as a race takes it
     outcome      what a race comes to                      record       the same as plain values, told and kept
     board        the places of a race                      copied       what it is worth where new rows are copies
-    found        the models, and how they were found       targets      several, one after another
+    result       the models, and how they were found       targets      several, one after another
     estimator    Select, the choice as a learner           coded        a table as numbers
     roles        columns for weights, groups and time
 

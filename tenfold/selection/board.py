@@ -39,8 +39,8 @@ def place_facts(place: Place, race: Race, guesses: dict[str, float]) -> dict[str
     held, rows = race.held_out(), np.flatnonzero(np.isin(race.fold, folds))
     known = bool(np.isfinite(place.score))
     gone = not known and number in race.gone and family.title not in race.failures
-    heard = best_heard(race, number) if gone else race.scores[judge.name][place.setting]
-    scores = {judge.name: float(np.nanmean(heard)) if gone else place.score}
+    by_fold = best_scores(race, number) if gone else race.scores[judge.name][place.setting]
+    scores = {judge.name: float(np.nanmean(by_fold)) if gone else place.score}
     if known and family.is_guess:
         scores |= guesses
     elif known:
@@ -51,18 +51,18 @@ def place_facts(place: Place, race: Race, guesses: dict[str, float]) -> dict[str
         model=name_of(place.mix, race) if known else family.title,
         family="ensemble" if ensemble else family.title,
         score=scores.pop(judge.name),
-        error=corrected_error(heard[folds], race.K),
+        error=corrected_error(by_fold[folds], race.K),
         against="dropped" if gone else place.against,
         rank=family.rank if not ensemble else max(one.rank for one in race.families) + 1,
         seconds=float(sum(seconds) / max(fits, 1)),
         reason=race.failures.get(family.title) if not known else None,
         others=scores,
-        folds=int(np.isfinite(heard).sum()),
+        folds=int(np.isfinite(by_fold).sum()),
     )
 
 
-def best_heard(race: Race, number: int) -> Array:
-    """The scores of a family's best setting by fold, NaN where it was not heard."""
+def best_scores(race: Race, number: int) -> Array:
+    """The scores of a family's best setting by fold, NaN where it did not run."""
     judge = race.judges[0]
     scores = race.scores[judge.name][race.places[number]]
     mean = [np.nanmean(judge.sign * row) if np.isfinite(row).any() else -np.inf for row in scores]
@@ -73,6 +73,6 @@ def trace(race: Race) -> list[dict[str, Any]]:
     """The race as it went: of each family the score of its best setting by fold, and the fold after which it was dropped."""
     gone = race.gone
     return [
-        dict(family=family.title, scores=best_heard(race, number).tolist(), dropped=gone.get(number))
+        dict(family=family.title, scores=best_scores(race, number).tolist(), dropped=gone.get(number))
         for number, family in enumerate(race.families)
     ]

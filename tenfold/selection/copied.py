@@ -21,8 +21,8 @@ from tenfold.core.data import Array
 from tenfold.core.errors import kept_warnings
 from tenfold.selection.choice.choice import Z
 from tenfold.selection.choice.floor import floored
+from tenfold.selection.dataset import Dataset
 from tenfold.selection.honest.growth import falls_with_rows, scaled
-from tenfold.selection.looked import Looked
 from tenfold.selection.model.table_model import TableModel
 from tenfold.selection.outcome import Outcome
 from tenfold.selection.race.fits import ERRORS
@@ -31,29 +31,29 @@ from tenfold.table.copies import MANY
 METHOD = "for rows that repeat known ones as often as these"
 
 
-def copied(found: Outcome, model: TableModel, looked: Looked, seed: int) -> dict[str, Any] | None:
+def copied(found: Outcome, model: TableModel, dataset: Dataset, seed: int) -> dict[str, Any] | None:
     """The estimate for new rows that are copies as often as those of the table, by the score that was asked for; None where there are few
     copies, or too little is known. model: what was chosen, fitted to all rows. seed: by which one of each set of copies is drawn."""
     copies, judge, race = found.race.division.units, found.judge, found.race
-    if copies is None or looked.groups is not None or race.ordered:  # none belong together, or other rows than copies do
+    if copies is None or dataset.groups is not None or race.ordered:  # none belong together, or other rows than copies do
         return None
-    if found.audit is None or len(found.audit.rows) < looked.used.height or found.is_guess or not falls_with_rows(judge):
+    if found.audit is None or len(found.audit.rows) < dataset.used.height or found.is_guess or not falls_with_rows(judge):
         return None
     sizes = np.bincount(copies)
     if len(copies) - len(sizes) <= MANY * len(copies):
         return None
     audit, outputs = found.audit, found.audit.outputs[found.prefer]
-    if outputs.shape[1] != (looked.task.n_classes if model.role == "classifier" else 1):  # a rule decides: it has a column of its own
+    if outputs.shape[1] != (dataset.task.n_classes if model.role == "classifier" else 1):  # a rule decides: it has a column of its own
         return None
     repeated, order = sizes[copies] > 1, np.random.default_rng(seed).permutation(len(copies))
     held = np.sort(order[np.unique(copies[order], return_index=True)[1][sizes > 1]])
-    said = _said(model, looked, held)
-    if said is None:
+    refitted = _refitted_outputs(model, dataset, held)
+    if refitted is None:
         return None
     known = np.empty(len(copies))
     known[audit.rows] = audit.held.row_losses(outputs, audit.rows)
     of_set = np.zeros(len(sizes))
-    of_set[copies[held]] = audit.held.row_losses(said, held)
+    of_set[copies[held]] = audit.held.row_losses(refitted, held)
     with_copies, every = np.where(repeated, of_set[copies], known), np.arange(len(copies))
     before, after = float(audit.held.mean(known, every)), float(audit.held.mean(with_copies, every))
     if min(before, after) <= 0:
@@ -66,16 +66,16 @@ def copied(found: Outcome, model: TableModel, looked: Looked, seed: int) -> dict
     return asdict(estimate) | dict(rows=int(repeated.sum()), of=len(copies), share=share)
 
 
-def _said(model: TableModel, looked: Looked, held: Array) -> Array | None:
+def _refitted_outputs(model: TableModel, dataset: Dataset, held: Array) -> Array | None:
     """What a model that is fitted to the other rows says of these; None where it cannot be, or knows fewer classes."""
-    rest, y, weight = np.setdiff1d(np.arange(len(looked.task.y)), held), looked.task.y, looked.weight
-    if model.role == "classifier" and looked.task.n_classes > len(np.unique(looked.task.codes[rest])):
+    rest, y, weight = np.setdiff1d(np.arange(len(dataset.task.y)), held), dataset.task.y, dataset.weight
+    if model.role == "classifier" and dataset.task.n_classes > len(np.unique(dataset.task.codes[rest])):
         return None
     with kept_warnings():  # the board has said them
         try:
-            fitted = fresh(model).fit(looked.used[rest], y[rest], None if weight is None else weight[rest])
+            fitted = fresh(model).fit(dataset.used[rest], y[rest], None if weight is None else weight[rest])
         except ERRORS:
             return None
     if model.role != "classifier":
-        return np.asarray(fitted.predict(looked.used[held]), dtype=np.float64)[:, None]
-    return np.asarray(np.log(floored(fitted.predict_proba(looked.used[held]), model._floor)))
+        return np.asarray(fitted.predict(dataset.used[held]), dtype=np.float64)[:, None]
+    return np.asarray(np.log(floored(fitted.predict_proba(dataset.used[held]), model._floor)))

@@ -11,8 +11,7 @@ from tenfold.core.errors import BadInput, BadRequest, kept_warnings
 from tenfold.prepare.coder import TableCoder
 from tenfold.selection.choice.choice import Mix
 from tenfold.selection.copied import copied
-from tenfold.selection.found import Found
-from tenfold.selection.looked import Looked, look
+from tenfold.selection.dataset import Dataset, dataset_of
 from tenfold.selection.model.refit import refit
 from tenfold.selection.model.table_model import TableModel
 from tenfold.selection.outcome import Outcome, decide
@@ -21,8 +20,9 @@ from tenfold.selection.plan.plan import Plan
 from tenfold.selection.race.checkpoint import Checkpoint
 from tenfold.selection.race.race import Race
 from tenfold.selection.record import facts_of
-from tenfold.selection.search import Again, Listener, Search
-from tenfold.selection.settings import LEAST_FOLDS, Settings, told_beside
+from tenfold.selection.result import Result
+from tenfold.selection.search import Listener, Replay, Search
+from tenfold.selection.settings import LEAST_FOLDS, Settings, other_preference
 from tenfold.table.copies import duplicate_groups
 from tenfold.table.sample import read_sample
 
@@ -47,60 +47,60 @@ class Job:
         finish_early: bool,
         settings: Settings,
         checkpoint: Checkpoint | None = None,
-        again: Again | None = None,
+        replay: Replay | None = None,
         named: Callable[[str], Any] | None = None,
     ) -> None:
-        """checkpoint: where the race is kept, and may go on from. again: do the work of an earlier run, and heed no clock. named: the one
+        """checkpoint: where the race is kept, and may go on from. replay: do the work of an earlier run, and heed no clock. named: the one
         learner that is asked for, by the role "classifier" or "regressor"; then nothing is chosen."""
         self.emit, self.finish_early, self.settings, self.named, self.checkpoint = emit, finish_early, settings, named, checkpoint
-        self.search = Search(emit, finish_early, settings, checkpoint, again)
+        self.search = Search(emit, finish_early, settings, checkpoint, replay)
         self.checks: dict[str, Any] = {}  # what was found in the rows before the race
 
-    def run(self, table: Any, target: Any, trusting: bool = False) -> Found:
+    def run(self, table: Any, target: Any, trusting: bool = False) -> Result:
         """All steps, from the table to the fitted model. trusting: columns that give the target away are used all the same."""
         refuse_forked()
         asked = self.settings
         raw = read_sample(table, asked.rows, asked.seed)
         if self.checkpoint is not None:
             self.checkpoint.is_of(raw.name, raw.digest)
-        looked = look(raw, target, asked, self.emit, trusting, self.named is not None)
+        dataset = dataset_of(raw, target, asked, self.emit, trusting, self.named is not None)
         _ran_in.add(os.getpid())
         if self.checkpoint is not None:
             self.checkpoint.begin()
-        plan = self._plan(looked)
+        plan = self._plan(dataset)
         if asked.monotone is not None:
             self.emit("monotone", columns=asked.monotone, families=[family.title for family in plan.families[1:]])
-        division = self._folds(looked, plan.folds)
-        race, task = self.search.run(plan, looked, division)
-        looked = replace(looked, task=replace(task, rows=raw.numbers(task.rows)))
+        division = self._folds(dataset, plan.folds)
+        race, task = self.search.run(plan, dataset, division)
+        dataset = replace(dataset, task=replace(task, rows=raw.numbers(task.rows)))
         try:
-            return self._finish(looked, race)
+            return self._finish(dataset, race)
         except KeyboardInterrupt:
             if self.search.interrupted or not self.finish_early:
                 raise
         self.search.interrupted = True  # after the race: it is kept, and what is fitted soonest is saved
         self.search.stopped(race)
-        return self._finish(looked, race)
+        return self._finish(dataset, race)
 
-    def _plan(self, looked: Looked) -> Plan:
-        asked, shape = self.settings, looked.shape(self.settings.monotone)
+    def _plan(self, dataset: Dataset) -> Plan:
+        asked, shape = self.settings, dataset.shape(self.settings.monotone)
         if self.named is None:
-            plan = Plan.of(asked.effort, asked.folds, asked.time, shape, looked.times is not None, asked.honest)
+            plan = Plan.of(asked.effort, asked.folds, asked.time, shape, dataset.times is not None, asked.honest)
         else:
             plan = Plan.of_one(self.named(shape.role), shape, asked.folds, asked.seed)
-        if looked.groups is None or asked.folds is not None:
+        if dataset.groups is None or asked.folds is not None:
             return plan
-        return replace(plan, folds=max(min(plan.folds, int(looked.groups.max()) + 1), LEAST_FOLDS))  # each group is in one fold
+        return replace(plan, folds=max(min(plan.folds, int(dataset.groups.max()) + 1), LEAST_FOLDS))  # each group is in one fold
 
-    def _folds(self, looked: Looked, folds: int) -> Division:
-        task, groups = looked.task, looked.groups
-        told = dict(suspects=looked.suspects, left_out=looked.leaks)
+    def _folds(self, dataset: Dataset, folds: int) -> Division:
+        task, groups = dataset.task, dataset.groups
+        facts = dict(suspects=dataset.suspects, left_out=dataset.leaks)
         self.checks = dict(copies=0)
-        if looked.times is not None:
+        if dataset.times is not None:
             name = self.settings.roles["time_column"]
-            self.emit("checks", copies=f"folds are spans of {name!r}, each judged by what was known before it", **told)
-            return folds_in_time(looked.times, folds, name, task.y if task.kind == "classes" else None)
-        alike, copies = (groups, "") if groups is not None else duplicate_groups(looked.used, task, folds)
+            self.emit("checks", copies=f"folds are spans of {name!r}, each judged by what was known before it", **facts)
+            return folds_in_time(dataset.times, folds, name, task.y if task.kind == "classes" else None)
+        alike, copies = (groups, "") if groups is not None else duplicate_groups(dataset.used, task, folds)
         if groups is None and alike is not None:
             self.checks["copies"] = len(alike) - int(alike.max()) - 1
         if groups is not None:
@@ -108,30 +108,30 @@ class Job:
             if count < folds:
                 raise BadInput(f"the column {name!r} has {count} groups: {folds} folds need at least as many")
             copies = f"{count:,} groups of {name!r} kept in one fold each"
-        self.emit("checks", copies=copies, **told)
+        self.emit("checks", copies=copies, **facts)
         return make_folds(task.codes, folds, self.settings.seed, task.role, alike)
 
-    def _finish(self, looked: Looked, race: Race) -> Found:
+    def _finish(self, dataset: Dataset, race: Race) -> Result:
         """Decide, fit what was chosen to all rows, and write down how it was found."""
-        judge, coder = looked.judge, looked.coder
-        found = decide(race, looked.task, judge, self.settings.prefer, looked.decisions)
+        judge, coder = dataset.judge, dataset.coder
+        found = decide(race, dataset.task, judge, self.settings.prefer, dataset.decisions)
         left = self.search.left
         found = found if left is None else found.hurried(left)
         self.emit(
             "board", rows=found.board, metric=judge.name, greater_is_better=judge.greater_is_better, notes=race.warned
         )
         self.emit("estimate", **facts_of(found))
-        if found.told is not None:
-            self.emit("decisions", **found.told)
+        if found.decision_facts is not None:
+            self.emit("decisions", **found.decision_facts)
         model = self._model(found, coder, found.taken)
         fit = found.fit_seconds(found.taken)
         self.checks["copied"] = None
         if not self.search.interrupted and (left is None or 2 * fit <= left):
-            self.checks["copied"] = copied(found, model, looked, self.settings.seed)
+            self.checks["copied"] = copied(found, model, dataset, self.settings.seed)
         if self.checks["copied"] is not None:
             fit *= 2  # once more, without the rows that are held out
             self.emit("copied", **self.checks["copied"])
-        other = told_beside(found.prefer)
+        other = other_preference(found.prefer)
         second = found.taken if found.is_guess else found.choice.taken(other)
         late = left is not None and fit + found.fit_seconds(second) > left
         beside = None if late or second == found.taken else self._model(found, coder, second)
@@ -149,13 +149,13 @@ class Job:
         )
         search = self.search
         how = dict(interrupted=search.interrupted, cut_by_time=search.cut, heat=race is search.heat)
-        return Found.of(found, looked, (model, beside), self.settings, self.checks | how, search.gone)
+        return Result.of(found, dataset, (model, beside), self.settings, self.checks | how, search.gone)
 
     def _model(self, found: Outcome, coder: TableCoder, mix: Mix) -> TableModel:
         """What is chosen, fitted to all rows."""
         with kept_warnings():  # shown on the board
             fitted = refit(found.race, found.task, coder, mix)
         race, texts = found.race, [] if found.race.texts is None else found.race.texts.fitted()
-        floor, rule, sure = race.fits.floor, found.rule(mix), found.certainty
-        reach, reaches, least = (None, None, None) if sure is None else (sure.reach, sure.reaches, sure.least)
-        return TableModel.of(coder, fitted, found.task.target, reach, reaches, floor, rule, texts, least)
+        floor, rule, known = race.fits.floor, found.rule(mix), found.certainty
+        half_width, half_widths, least = (None, None, None) if known is None else (known.half_width, known.half_widths, known.least)
+        return TableModel.of(coder, fitted, found.task.target, half_width, half_widths, floor, rule, texts, least)

@@ -139,7 +139,7 @@ class Outcome:
         return found
 
     @property
-    def answers(self) -> Array | None:
+    def outputs(self) -> Array | None:
         """What the procedure says of held-out rows."""
         if self.audit is None or not self.is_guess:
             return None if self.audit is None else self.audit.outputs[self.prefer]
@@ -153,9 +153,9 @@ class Outcome:
     @property
     def held_out(self) -> pl.DataFrame | None:
         """The rows that were judged: their number in the table, fold, truth, and what was said of them without having seen them."""
-        if self.audit is None or self.answers is None:
+        if self.audit is None or self.outputs is None:
             return None
-        found, task, answers = self.audit, self.task, self.answers
+        found, task, outputs = self.audit, self.task, self.outputs
         columns = {"row": pl.Series(task.rows[found.rows]), "fold": pl.Series(self.race.fold[found.rows])}
         columns["truth"] = pl.Series(task.y[found.rows].tolist())
         if self._weights is not None:
@@ -163,37 +163,37 @@ class Outcome:
         if found.held.units is not None:
             columns[UNIT] = pl.Series(found.held.units[found.rows])
         if task.kind == "number":
-            return pl.DataFrame({**columns, "prediction": pl.Series(answers[:, 0])})
-        scores, codes = split_choice(answers, task.n_classes)
+            return pl.DataFrame({**columns, "prediction": pl.Series(outputs[:, 0])})
+        scores, codes = split_choice(outputs, task.n_classes)
         shares = softmax(scores)
         if codes is not None:
             columns[DECISION] = pl.Series(task.classes[codes].tolist())
         return pl.DataFrame({**columns, **{f"chance of {one}": pl.Series(shares[:, k]) for k, one in enumerate(task.classes)}})
 
     @cached_property
-    def told(self) -> dict[str, Any] | None:
+    def decision_facts(self) -> dict[str, Any] | None:
         """What is to be said of decisions, where costs were given, a threshold was chosen, or a class is rare."""
-        if self.audit is None or self.answers is None:
+        if self.audit is None or self.outputs is None:
             return None
-        return self.decisions.told(self.task, self.audit, self.answers, self.rule(self.taken), None if self.is_guess else self.prefer)
+        return self.decisions.facts(self.task, self.audit, self.outputs, self.rule(self.taken), None if self.is_guess else self.prefer)
 
     @cached_property
     def certainty(self) -> Certainty | None:
         """How far single predictions can be relied on; None where no row was judged."""
-        if self.audit is None or self.answers is None:
+        if self.audit is None or self.outputs is None:
             return None
-        held, rows, chances, losses = self.audit.held, self.audit.rows, None, None
+        held, rows, probabilities, losses = self.audit.held, self.audit.rows, None, None
         if self.task.kind == "number":
-            losses = held.row_losses(self.answers, rows)
+            losses = held.row_losses(self.outputs, rows)
         else:
-            chances = softmax(split_choice(self.answers, self.task.n_classes)[0])
+            probabilities = softmax(split_choice(self.outputs, self.task.n_classes)[0])
             if self.is_guess:
                 # The guess says the same of all rows, a little else in every fold: by those a class would be in all sets or in none, so
-                # that its chances are those of the guess that is saved.
+                # that its probabilities are those of the guess that is saved.
                 shares = np.bincount(held.y, held.weight, self.task.n_classes)
-                chances = np.repeat(floored(shares[None] / shares.sum(), self.race.fits.floor), len(rows), axis=0)
-        labels = [] if chances is None else list(self.task.classes)
-        return Certainty(self.answers, held.y[rows], self._weights, self.audit.rounds, self.judge.name, losses, chances, labels)
+                probabilities = np.repeat(floored(shares[None] / shares.sum(), self.race.fits.floor), len(rows), axis=0)
+        labels = [] if probabilities is None else list(self.task.classes)
+        return Certainty(self.outputs, held.y[rows], self._weights, self.audit.rounds, self.judge.name, losses, probabilities, labels)
 
     @property
     def _weights(self) -> Array | None:

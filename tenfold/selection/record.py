@@ -25,8 +25,8 @@ def facts_of(outcome: Outcome) -> dict[str, Any]:
         unknown = dict.fromkeys(("signal", "board", "search", "growth", "gain", "reach", "reaches", "sets", "chances"))
         known = dict(metric=outcome.judge.name, is_guess=outcome.is_guess, rows=len(outcome.task.y), settings=len(race.settings) - 1)
         return empty | unknown | known
-    sure = _sure(outcome)
-    reaches = sure.pop("reaches")
+    certainty = _certainty(outcome)
+    reaches = certainty.pop("reaches")
     rivals = [outcome.name(choice.taken(outcome.prefer)) for choice in found.choices]
     return dict(
         estimates=[asdict(one) for one in outcome.estimates.values()],
@@ -43,7 +43,7 @@ def facts_of(outcome: Outcome) -> dict[str, Any]:
         rounds=len(found.choices),
         rows=len(outcome.task.y),
         settings=len(race.settings) - 1,
-        **sure,
+        **certainty,
         reaches=None if reaches is None else reaches[1],
         method=found.method,
         picks=rivals,
@@ -71,13 +71,13 @@ def record_of(outcome: Outcome) -> dict[str, Any]:
         simple=dict(model=outcome.name(outcome.simple), estimate=_as_dicts(outcome.estimates_of("simple"))),
         best=dict(model=outcome.name(best), estimate=_as_dicts(outcome.estimates_of("best"))),
         signal=outcome.signal,
-        decisions=outcome.told,
+        decisions=outcome.decision_facts,
         board=outcome.board,
         trace=trace(race),
         divisions=1 + len(race.repeats),
         search=audited,
         estimate=_as_dicts(outcome.estimates),
-        **_sure(outcome),
+        **_certainty(outcome),
         warnings=race.warned,
         failures=race.failures,
         merged=[family.title for family, sets in zip(race.families, race.fits.sets, strict=True) if sets.merged],
@@ -94,13 +94,13 @@ def _as_dicts(estimates: dict[str, Estimate]) -> dict[str, dict[str, Any]]:
     return {name: asdict(one) for name, one in estimates.items()}
 
 
-def _sure(outcome: Outcome) -> dict[str, Any]:
+def _certainty(outcome: Outcome) -> dict[str, Any]:
     """How far single predictions can be relied on."""
     found = outcome.certainty
     if found is None:
         return dict.fromkeys(("reach", "reaches", "sets", "chances"))
-    reaches = None if found.reaches is None else found.reaches.tolist()
-    return dict(reach=found.reach, reaches=reaches, sets=found.sets, chances=found.off)
+    reaches = None if found.half_widths is None else found.half_widths.tolist()
+    return dict(reach=found.half_width, reaches=reaches, sets=found.sets, chances=found.calibration)
 
 
 def _constants(outcome: Outcome) -> dict[str, str]:

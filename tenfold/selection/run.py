@@ -14,13 +14,13 @@ from tenfold.core.data import Array
 from tenfold.core.errors import BadInput, BadParameter, DataWarning, TenfoldError, warn
 from tenfold.selection.choice.floor import floored
 from tenfold.selection.explain.reasons import Effect, Reasons, effect, movers, reasons, row_of
-from tenfold.selection.found import Found
-from tenfold.selection.honest.estimate import COVERAGE, Estimate, least_of, reach_of, reaches_of
+from tenfold.selection.honest.estimate import COVERAGE, Estimate, half_width_of, half_widths_of, least_of
 from tenfold.selection.honest.unseen import Unseen
 from tenfold.selection.job import Job
 from tenfold.selection.model.store import BEST, SIMPLE, write_run
 from tenfold.selection.model.table_model import TableModel
 from tenfold.selection.plan.guess import FrequencyGuess
+from tenfold.selection.result import Result
 from tenfold.selection.search import Listener
 from tenfold.selection.settings import Settings
 from tenfold.selection.targets import are_names, columns_in, settings_of
@@ -114,7 +114,7 @@ def select(
     return cast("Run", several)
 
 
-def run_of(found: Found, table: Any = None) -> Run:
+def run_of(found: Result, table: Any = None) -> Run:
     """The result, from what a job has found. table: what it was made from, to be explained by."""
     made = Run.of(found.model, found.record, found.beside, found.outcome.held_out, found.sketch)
     return made if table is None else replace(made, table=table)
@@ -185,8 +185,8 @@ class Run:
             return self.model.predict(table)
         model = self._at(interval)
         rows = model.coded(table)
-        answers = model.answers(rows)
-        return answers, model.within(model.chances(rows)) if model.role == "classifier" else model.around(answers)
+        predictions = model.predictions(rows)
+        return predictions, model.within(model.probabilities(rows)) if model.role == "classifier" else model.around(predictions)
 
     def predict_proba(self, table: Any) -> Array:
         """The probability of each class."""
@@ -211,14 +211,14 @@ class Run:
         held = Unseen.of(self.held_out)
         model = copy(self.model)
         if held.classes:
-            chances, last = held.outputs, model._last
+            probabilities, last = held.outputs, model._last
             if isinstance(last, FrequencyGuess):  # it says the same of all rows, and a little else in every fold: as in `Outcome.certainty`
-                chances = np.repeat(floored(np.exp(last.log_share_)[None], model._floor), len(held), axis=0)
-            found = dict[str, Any](least_=least_of(chances, held.truth, held.weight, level))
+                probabilities = np.repeat(floored(np.exp(last.log_share_)[None], model._floor), len(held), axis=0)
+            found = dict[str, Any](least_=least_of(probabilities, held.truth, held.weight, level))
         else:
             off = np.abs(held.truth - held.predicted)
-            wide = reaches_of(held.predicted, off, "mae", held.weight, level)
-            found = dict(reach_=reach_of(off, "mae", held.weight, level), reaches_=np.empty((2, 0)) if wide is None else wide)
+            wide = half_widths_of(held.predicted, off, "mae", held.weight, level)
+            found = dict(reach_=half_width_of(off, "mae", held.weight, level), reaches_=np.empty((2, 0)) if wide is None else wide)
         if any(one is None for one in found.values()):
             raise BadInput(f"interval={level!r}: the {len(held):,} rows that were held out are too few for it")
         vars(model).update(found)

@@ -19,19 +19,19 @@ from functools import partial
 import numpy as np
 
 from tenfold.core.threads import thread_budget
+from tenfold.selection.dataset import Dataset
 from tenfold.selection.honest.growth import can_run_fewer, run_fewer, seconds_of, taken_without
-from tenfold.selection.looked import Looked
 from tenfold.selection.plan.candidates import Family
 from tenfold.selection.plan.entries import Entry
 from tenfold.selection.plan.folds import Division
 from tenfold.selection.plan.plan import Plan
 from tenfold.selection.race.checkpoint import Checkpoint
+from tenfold.selection.race.deadline import Deadline
 from tenfold.selection.race.race import Race
 from tenfold.selection.race.repeat import can_repeat, run_again
 from tenfold.selection.race.rows import Rows
-from tenfold.selection.race.wall import Wall
 from tenfold.selection.race.workers import Workers
-from tenfold.selection.settings import Settings, told_beside
+from tenfold.selection.settings import Settings, other_preference
 from tenfold.table.task import Task
 
 Listener = Callable[..., None]
@@ -43,7 +43,7 @@ LATEST = 1.05  # of the time, and HURRY: what is fitted then should be ready
 
 
 @dataclass(frozen=True)
-class Again:
+class Replay:
     """How far an earlier run came: all of its plan, or so many units of it; heat: of its first heat; fewer: whether it went
     on to models of fewer rows, None for what the plan says."""
 
@@ -55,10 +55,12 @@ class Again:
 class Search:
     """One search, and how it has ended: stopped by Ctrl-C, cut by the clock, or neither."""
 
-    def __init__(self, emit: Listener, finish_early: bool, settings: Settings, checkpoint: Checkpoint | None, again: Again | None) -> None:
-        """checkpoint: where the race is kept, and may go on from. again: do the work of an earlier run, and heed no clock."""
-        self.emit, self.finish_early, self.settings, self.checkpoint, self.again = emit, finish_early, settings, checkpoint, again
-        self.units = None if again is None or again.heat else again.units
+    def __init__(
+        self, emit: Listener, finish_early: bool, settings: Settings, checkpoint: Checkpoint | None, replay: Replay | None
+    ) -> None:
+        """checkpoint: where the race is kept, and may go on from. replay: do the work of an earlier run, and heed no clock."""
+        self.emit, self.finish_early, self.settings, self.checkpoint, self.replay = emit, finish_early, settings, checkpoint, replay
+        self.units = None if replay is None or replay.heat else replay.units
         self.began, self.interrupted, self.cut = time.perf_counter(), False, False
         self.heat: Race | None = None  # a first heat, on some of the rows
 
@@ -72,16 +74,16 @@ class Search:
         """Seconds in which what is chosen should be fitted, about; None for as long as it takes."""
         if self.interrupted:
             return HURRY
-        if self.settings.time is None or self.again is not None:
+        if self.settings.time is None or self.replay is not None:
             return None
         return max(HURRY, LATEST * self.settings.time + HURRY - self.gone)
 
-    def run(self, plan: Plan, looked: Looked, division: Division) -> tuple[Race, Task]:
+    def run(self, plan: Plan, dataset: Dataset, division: Division) -> tuple[Race, Task]:
         """The race, and the task of its rows: all of them, unless it was cut short in a first heat."""
-        X, task, decisions, weight = looked.X, looked.task, looked.decisions, looked.weight
-        judges, texts = looked.judges(division.fold), looked.read_texts(division.fold)
-        labels, names = task.classes if task.kind == "classes" else None, looked.coder.names_out()
-        everything = Rows(X, task.codes, division, looked.table, names, weight, labels, texts)
+        X, task, decisions, weight = dataset.X, dataset.task, dataset.decisions, dataset.weight
+        judges, texts = dataset.judges(division.fold), dataset.read_texts(division.fold)
+        labels, names = task.classes if task.kind == "classes" else None, dataset.coder.names_out()
+        everything = Rows(X, task.codes, division, dataset.table, names, weight, labels, texts)
         families: list[Family] = list(plan.families)
         workers = Workers(thread_budget() - 1 if plan.seconds >= WORTH_A_PROCESS else 0)
 
@@ -97,19 +99,19 @@ class Search:
             folds=race.K,
             width=X.shape[1],
             fits=race.fits_to_do,
-            uncoded=0 if race.fits.raw is None else looked.uncoded,
+            uncoded=0 if race.fits.raw is None else dataset.uncoded,
             nested=plan.nested,
             screened=plan.screened,
             seconds=self._forecast(plan),
         )
         rows = np.arange(len(X))
         with workers:
-            with self._wall(1 - KEPT_FOR_REFIT) as wall:
+            with self._deadline(1 - KEPT_FOR_REFIT) as deadline:
                 if plan.screened is not None:
                     rows = plan.sample(len(X), self.settings.seed, task.codes if task.kind == "classes" else None)
                     heat = self.heat = race.some(rows)
                     families = self._screened(plan, heat)
-                    if self.again is not None and self.again.heat:
+                    if self.replay is not None and self.replay.heat:
                         return heat, replace(task, y=task.y[rows], rows=task.rows[rows])
                     self.emit("screened", kept=[family.title for family in families[1:]], rows=len(rows), seconds=self.gone)
                     race = race_of(families)
@@ -119,11 +121,11 @@ class Search:
                     self.checkpoint.restore(race, variants)
                 race.run(tick, singles=race.K, most=self.units)
                 if not race.pairs and can_run_fewer(race):
-                    wall.keep(self._kept_for_growth(race))
+                    deadline.keep(self._kept_for_growth(race))
                 self._refine(race, variants)
                 race.run(tick, most=self.units)
                 self._repeat(race, plan)
-            self._ended(wall, race)
+            self._ended(deadline, race)
             self._grow(race, plan)
         some = replace(task, y=task.y[rows], rows=task.rows[rows])
         first = self.heat
@@ -134,7 +136,7 @@ class Search:
     def _forecast(self, plan: Plan) -> float | None:
         """About how many seconds the run takes; no more than it may."""
         seconds, most = plan.forecast(thread_budget()), self.settings.time
-        return seconds if seconds is None or most is None or self.again is not None else min(seconds, most)
+        return seconds if seconds is None or most is None or self.replay is not None else min(seconds, most)
 
     def _screened(self, plan: Plan, heat: Race) -> list[Family]:
         """The families that run on all rows, by a first heat on some."""
@@ -142,7 +144,7 @@ class Search:
         if known is None:
             if self.checkpoint is not None:
                 self.checkpoint.restore_heat(heat)
-            most = self.again.units if self.again is not None and self.again.heat else None
+            most = self.replay.units if self.replay is not None and self.replay.heat else None
             heat.run(partial(self._tick, race=heat), singles=1, most=most)
             kept = plan.after_heat(heat.order())
             known = [family.title for number, family in enumerate(heat.families) if number in kept]
@@ -171,32 +173,32 @@ class Search:
     def _grow(self, race: Race, plan: Plan) -> None:
         """Let what is taken also run on fewer rows, to tell what the last ones bring; once all else is done, or the clock has cut it short
         and there is time for this too."""
-        known = None if self.again is None else self.again.fewer
+        known = None if self.replay is None else self.replay.fewer
         if self.interrupted or known is False or not can_run_fewer(race):
             return
-        with self._wall(LATEST) as wall:
+        with self._deadline(LATEST) as deadline:
             numbers = self._without_folds(race)
-            wall.keep(sum(race.fit_seconds(number) for number in numbers) * race.K / (race.K - 1))  # for fitting what is chosen
+            deadline.keep(sum(race.fit_seconds(number) for number in numbers) * race.K / (race.K - 1))  # for fitting what is chosen
             planned = known or plan.has_room([race.families[number] for number in numbers])
-            if seconds_of(race, numbers) <= wall.left if self.cut else planned:
+            if seconds_of(race, numbers) <= deadline.left if self.cut else planned:
                 run_fewer(race, numbers, self._tick)
-        self._ended(wall, race)
+        self._ended(deadline, race)
 
     def _without_folds(self, race: Race) -> list[int]:
         """The families that models of fewer rows are of."""
-        return taken_without(race, (self.settings.prefer, told_beside(self.settings.prefer)))
+        return taken_without(race, (self.settings.prefer, other_preference(self.settings.prefer)))
 
     def _kept_for_growth(self, race: Race) -> float:
         """Seconds of a given time that models of fewer rows will take, about; nothing where that is too much."""
-        if self.settings.time is None or self.again is not None:
+        if self.settings.time is None or self.replay is not None:
             return 0.0
         seconds = seconds_of(race, self._without_folds(race))
         return seconds if seconds <= MOST_FOR_GROWTH * self.settings.time else 0.0
 
-    def _ended(self, wall: Wall, race: Race) -> None:
+    def _ended(self, deadline: Deadline, race: Race) -> None:
         """Whether work was cut short by Ctrl-C or by the clock: then what is complete is kept, and it is said once."""
-        told, self.interrupted, self.cut = self.cut, wall.interrupted, self.cut or wall.cut
-        if wall.interrupted or (wall.cut and not told):
+        told, self.interrupted, self.cut = self.cut, deadline.interrupted, self.cut or deadline.cut
+        if deadline.interrupted or (deadline.cut and not told):
             self.stopped(race)
 
     def stopped(self, race: Race) -> None:
@@ -215,10 +217,10 @@ class Search:
         if self.checkpoint is not None:
             self.checkpoint.keep(race, [family.title for family in race.families], done, heat=race is self.heat)
 
-    def _wall(self, share: float) -> Wall:
+    def _deadline(self, share: float) -> Deadline:
         """For work that ends with Ctrl-C, and when this share of a given time is over."""
-        limit = self.settings.time if self.again is None else None
-        return Wall(self.finish_early, None if limit is None else limit * share - self.gone)
+        limit = self.settings.time if self.replay is None else None
+        return Deadline(self.finish_early, None if limit is None else limit * share - self.gone)
 
 
 def _variants(plan: Plan, race: Race) -> list[Entry]:

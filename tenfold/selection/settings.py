@@ -133,6 +133,6 @@ def _names(option: str, names: Any) -> list[str]:
     return given
 
 
-def told_beside(prefer: str) -> str:
-    """What is told beside what is preferred."""
+def other_preference(prefer: str) -> str:
+    """The other one of what can be preferred: its estimate is told as well."""
     return "best" if prefer == "simple" else "simple"

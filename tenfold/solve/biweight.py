@@ -17,7 +17,7 @@ from tenfold.core.data import Array, Block
 from tenfold.core.learning import Learner
 from tenfold.core.monitor import note
 from tenfold.core.stats import Stats
-from tenfold.solve.irls import SETTLED, Found, Frame, Piece, spd_solve
+from tenfold.solve.irls import SETTLED, Frame, Piece, Solution, spd_solve
 from tenfold.solve.linalg import cholesky
 
 HALF = 1.5476450  # ρ(e / HALF) is one half on average, for Gaussian e
@@ -232,7 +232,7 @@ NEAR = 0.1  # of a scale: steps shorter than this are followed by Newton's
 
 def descend(
     theta: Array, frame: Frame, c: float, fit_intercept: bool, *, tol: float, max_iter: int
-) -> Learner[Found]:
+) -> Learner[Solution]:
     """The minimum of Σ w ρ(r / c) below this start: re-weighted least squares, which never climbs, then Newton steps.
 
     Each trial costs one pass. The scale is one in this frame.
@@ -242,7 +242,7 @@ def descend(
         s: Piece = yield partial(biweight_terms, theta=trial, frame=frame, c=c, newton=newton, fit_intercept=fit_intercept)
         if s.loss > best * (1 + 1e-14):
             if not risky:
-                return Found(theta, best, certificate, certificate <= tol, n_pass)
+                return Solution(theta, best, certificate, certificate <= tol, n_pass)
             trial, newton, best = theta, False, np.inf  # Newton's step climbed: back
             continue
         theta, best = trial, s.loss
@@ -254,6 +254,6 @@ def descend(
             continue
         step = spd_solve(H, s.gradient)
         if float(step @ s.gradient) <= SETTLED * abs(best):
-            return Found(theta - step, best, certificate, True, n_pass)
+            return Solution(theta - step, best, certificate, True, n_pass)
         trial, risky, newton = theta - step, newton, float(np.abs(step).max()) < NEAR
-    return Found(theta, best, certificate, certificate <= tol, max_iter)
+    return Solution(theta, best, certificate, certificate <= tol, max_iter)

@@ -56,7 +56,7 @@ class Products:
 
 
 @dataclass(frozen=True)
-class Found:
+class Solution:
     """Coefficients, how far the objective may be above its minimum, and the sweeps it took."""
 
     w: Array
@@ -92,16 +92,16 @@ def descend(
     tol: float,
     most: int,
     start: Array | None = None,
-) -> list[Found]:
+) -> list[Solution]:
     """One solution for each pair of penalties, its gap at most tol · yy where `most` sweeps suffice."""
     first = np.zeros(len(problem.q)) if start is None else start
     W, gaps, sweeps = _coordinate.gram_path(
         problem.G, problem.q, problem.yy, l1, l2, first, positive, tol * problem.yy, most
     )
-    return [Found(w, float(gap), int(n)) for w, gap, n in zip(W, gaps, sweeps, strict=True)]
+    return [Solution(w, float(gap), int(n)) for w, gap, n in zip(W, gaps, sweeps, strict=True)]
 
 
-def finish(problem: Products, l1: float, l2: float, found: Found, positive: bool) -> Found:
+def finish(problem: Products, l1: float, l2: float, found: Solution, positive: bool) -> Solution:
     """The exact solution near an approximate one; the approximate one where the support is not independent.
 
     On a support with known signs the solution is linear. Go there; where a coefficient would change its sign,
@@ -110,7 +110,7 @@ def finish(problem: Products, l1: float, l2: float, found: Found, positive: bool
     """
     G, q = problem.G, problem.q
     if not len(q):
-        return Found(found.w, 0.0, found.sweeps)
+        return Solution(found.w, 0.0, found.sweeps)
     w = found.w.copy()
     support: list[int] = np.flatnonzero(w).tolist()
     sign = np.sign(w)
@@ -134,7 +134,7 @@ def finish(problem: Products, l1: float, l2: float, found: Found, positive: bool
         excess[support] = 0.0
         worst = int(excess.argmax())
         if excess[worst] <= l1 + slack:
-            return Found(w, gap_of(problem, w, l1, l2, positive), found.sweeps)
+            return Solution(w, gap_of(problem, w, l1, l2, positive), found.sweeps)
         support.append(worst)
         sign[worst] = np.sign(rest[worst])
     return found
@@ -156,11 +156,11 @@ def _on_support(G: Array, right: Array, l2: float, support: list[int]) -> Array 
     return solution
 
 
-def without_l1(problem: Products, l2: float, positive: bool, name: str) -> Found:
+def without_l1(problem: Products, l2: float, positive: bool, name: str) -> Solution:
     """The limit l1 = 0: ridge regression, or least squares."""
     A, q = problem.G + l2 * np.eye(len(problem.q)), problem.q[:, None]
     w = (nonnegative(A, q) if positive else solve_spd(A, q, name))[:, 0]
-    return Found(w, 0.0, 1)
+    return Solution(w, 0.0, 1)
 
 
 class Wide:
@@ -207,9 +207,9 @@ class Wide:
 
     def finish(self, l1: float, l2: float) -> None:
         """The exact solution on the working set."""
-        self._take(finish(self.products(), l1, l2, Found(self.w, self.gap, 0), self.positive))
+        self._take(finish(self.products(), l1, l2, Solution(self.w, self.gap, 0), self.positive))
 
-    def _take(self, found: Found) -> None:
+    def _take(self, found: Solution) -> None:
         self.w, self.sweeps = found.w, self.sweeps + found.sweeps
         self.rest = self.target - self.w @ self.rows
 
@@ -262,7 +262,7 @@ def wide_path(
     return found
 
 
-def wide_exact(problem: Wide, l1: float, l2: float, tol: float, most: int) -> Found:
+def wide_exact(problem: Wide, l1: float, l2: float, tol: float, most: int) -> Solution:
     """One exact solution: descent first, then the active set, until no column violates optimality."""
     wide_path([problem], [(np.array([l1]), np.array([l2]))], tol, most)
     for _ in range(50):
@@ -270,4 +270,4 @@ def wide_exact(problem: Wide, l1: float, l2: float, tol: float, most: int) -> Fo
         c = problem.columns @ (problem.root * problem.rest)
         if problem.admit(c, l1, l2, 1e-14):
             break
-    return Found(problem.coefficients(), problem.gap, problem.sweeps)
+    return Solution(problem.coefficients(), problem.gap, problem.sweeps)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from tenfold.core.data import Array
-from tenfold.solve.coordinate import Found, Products
+from tenfold.solve.coordinate import Products, Solution
 from tenfold.solve.few_rows import RowProducts
 from tenfold.solve.irls import spd_solve
 
@@ -79,7 +79,7 @@ class GroupDescent:
         """‖v_g‖ of every group."""
         return np.sqrt(np.bincount(self.codes, weights=v * v, minlength=self.count))
 
-    def solve(self, l1: Array, tol: float, most: int) -> Found:
+    def solve(self, l1: Array, tol: float, most: int) -> Solution:
         """For penalties l1 (one for each group): exact, or as good as `most` sweeps make it."""
         slack = SOLVED * float(self.norms(self.problem.q).max(initial=0.0))
         sweeps = 0
@@ -92,7 +92,7 @@ class GroupDescent:
             sweeps += self.descend(l1, min(SWEEPS, most - sweeps))
             if not new:  # else the working set is not yet known, and an exact solution on it would be wasted
                 self.newton(l1)
-        return Found(self.w.copy(), self.gap(l1), sweeps)
+        return Solution(self.w.copy(), self.gap(l1), sweeps)
 
     def violations(self, l1: Array) -> Array:
         """How far each group is from its condition of optimality: ‖rest‖ ≤ l where it is zero, rest = l w/‖w‖ elsewhere."""

@@ -100,7 +100,7 @@ class Piece(Stats):
     weight: float
 
 
-class Found(NamedTuple):
+class Solution(NamedTuple):
     """Where a minimiser stopped."""
 
     theta: Array
@@ -119,7 +119,7 @@ def newton(
     max_iter: int,
     scale: bool = False,
     floor: float = 1e-12,
-) -> Learner[Found]:
+) -> Learner[Solution]:
     """Minimise Σ terms(θ) + ½ Σ quadratic θ², convex with a continuous gradient, by Newton steps,
     halved until the objective falls. With `scale` the last entry of θ is a scale, which stays positive.
     `floor` is the least curvature for each unit of weight.
@@ -133,7 +133,7 @@ def newton(
         total = s.loss + 0.5 * float(quadratic @ trial**2)
         if total > best - 1e-4 * damping * slope + 1e-14 * abs(best):
             if slope <= 1e-13 * abs(best) or halved >= HALVINGS:
-                return Found(theta, best, certificate, certificate <= tol or slope <= 1e-13 * abs(best), n_pass)
+                return Solution(theta, best, certificate, certificate <= tol or slope <= 1e-13 * abs(best), n_pass)
             halved += 1
             damping *= min(max(0.5 * slope * damping / (total - best + slope * damping), 0.1), 0.5)
             trial = theta - damping * step
@@ -145,9 +145,9 @@ def newton(
         step = spd_solve(s.curvature + np.diag(quadratic + floor * s.weight), gradient)
         slope = float(step @ gradient)
         if slope <= SETTLED * abs(best):
-            return Found(theta - step, best, certificate, True, n_pass)
+            return Solution(theta - step, best, certificate, True, n_pass)
         if scale and step[-1] >= 0.9 * theta[-1]:
             step = step * (0.9 * theta[-1] / step[-1])
             slope = float(step @ gradient)
         trial = theta - step
-    return Found(theta, best, certificate, certificate <= tol, max_iter + 1)
+    return Solution(theta, best, certificate, certificate <= tol, max_iter + 1)

@@ -12,7 +12,7 @@ from tenfold.core.data import Array
 
 
 @dataclass(slots=True)
-class Found:
+class Solution:
     """Medoids that no swap makes better, or those of the last round."""
 
     medoids: Array
@@ -21,9 +21,9 @@ class Found:
     unfinished: bool
 
 
-def k_medoids(D: Array, w: Array, starts: list[Array], max_iter: int) -> Found:
+def k_medoids(D: Array, w: Array, starts: list[Array], max_iter: int) -> Solution:
     """The best of what swaps make of some starts: D is (n, n), symmetric."""
-    ends = [Found(*improve(D, w, start, max_iter)) for start in starts]
+    ends = [Solution(*improve(D, w, start, max_iter)) for start in starts]
     return min(ends, key=lambda end: end.loss)
 
 

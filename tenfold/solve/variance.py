@@ -98,7 +98,7 @@ def likelihood(block: Block, shape: Shape, theta: Array, gamma: Array, fit_inter
     )
 
 
-class Found(NamedTuple):
+class Solution(NamedTuple):
     theta: Array
     gamma: Array
     certificate: float
@@ -108,7 +108,7 @@ class Found(NamedTuple):
 
 def alternate(
     shape: Shape, theta: Array, gamma: Array, *, fit_intercept: bool, tol: float, max_iter: int
-) -> Learner[Found]:
+) -> Learner[Solution]:
     """Steps of both until neither moves anything, extrapolated from those before (Anderson 1965).
 
     Where the variance does not depend on w, a point of lower likelihood is given up for the plain step from the best one, and
@@ -131,12 +131,12 @@ def alternate(
         size = float(np.abs(step).max())
         note(size)
         if size <= tol:
-            return Found((trial + step)[:p], (trial + step)[p:], size, True, n_pass)
+            return Solution((trial + step)[:p], (trial + step)[p:], size, True, n_pass)
         if size > 4 * certificate:
             memory = Memory()
         here, plain, best, halved, certificate = trial, step, s.loss, 0, size
         trial = here + memory.extrapolated(here, step)
-    return Found(here[:p], here[p:], certificate, False, max_iter)
+    return Solution(here[:p], here[p:], certificate, False, max_iter)
 
 
 class Memory:

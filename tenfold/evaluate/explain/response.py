@@ -57,7 +57,7 @@ def response_of(model: Any, X: Any, method: str = "auto") -> Response:
         names = getattr(model, "feature_names_in_", None) if "feature_names_in_" in vars(model) else None
         if scores and not model.has_decisions:
             raise BadParameter(f"response_method='decision_function': a {type(model).__name__} has none, use 'predict_proba'")
-        way = _values if model.role == "regressor" else _leads if scores else _chances
+        way = _values if model.role == "regressor" else _leads if scores else _class_probabilities
         function: Callable[[Array], Array] = partial(way, model)
         classes = model.classes_ if model.role == "classifier" else None
         categories = getattr(model, "categories_", None)
@@ -84,7 +84,7 @@ def _values(model: Estimator, rows: Array) -> Array:
     return _as_columns(map_rows(model._predict, rows))
 
 
-def _chances(model: Estimator, rows: Array) -> Array:
+def _class_probabilities(model: Estimator, rows: Array) -> Array:
     return _without_first(softmax(map_rows(model._scores, rows)))
 
 

@@ -86,7 +86,7 @@ def choose(settings: list[Setting], held: HeldOut, rows: Array) -> Choice:
     guess = next(c for c in order if settings[c].family.is_guess)
     top = _ensemble(settings, held, rows, usefulness, leader)
     usable = [c for c in order if np.isfinite(usefulness[c])]
-    first = held.said(leader, rows)
+    first = held.decided_outputs(leader, rows)
     gaps = {c: _gap(held, rows, first, c) for c in usable}
     limit = NEVER_EQUAL * gaps[guess][0]
     if not held.judge.greater_is_better:
@@ -111,7 +111,7 @@ def choose(settings: list[Setting], held: HeldOut, rows: Array) -> Choice:
             against = "baseline"
         elif useful and usefulness[c] < usefulness[guess]:  # worse than guessing, which the leader beats
             against = "worse"
-        places.append(Place(Mix({c: 1.0}), held.score(held.said(c, rows), rows), against))
+        places.append(Place(Mix({c: 1.0}), held.score(held.decided_outputs(c, rows), rows), against))
     return Choice(places, leader, top, Mix({simple: 1.0}))
 
 
@@ -128,14 +128,14 @@ def _ensemble(settings: list[Setting], held: HeldOut, rows: Array, usefulness: A
             values.add(settings[c].place)
             members.append(int(c))
     mix = Mix(greedy_weights(held, members, rows))
-    gap, error = held.behind(mix.outputs(held, rows), held.said(leader, rows), rows)
+    gap, error = held.behind(mix.outputs(held, rows), held.decided_outputs(leader, rows), rows)
     best = mix if gap > BETTER * error else Mix({leader: 1.0})
     return Mix(hedged_weights(held, members, rows, best.weights)) if is_hedged(held, members) else best
 
 
 def _gap(held: HeldOut, rows: Array, first: Array, c: int) -> tuple[float, float]:
     """How far a setting is behind the first, and the error of that."""
-    return held.behind(first, held.said(c, rows), rows)
+    return held.behind(first, held.decided_outputs(c, rows), rows)
 
 
 def _against(gap: float, error: float, gain: float, limit: float) -> str:

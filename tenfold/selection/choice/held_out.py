@@ -114,7 +114,7 @@ class HeldOut:
             return self.costs
         return rule_for(self.judge, self.y[rows], output, self.fold[rows], None if self.weight is None else self.weight[rows])
 
-    def said(self, c: int, rows: Array) -> Array:
+    def decided_outputs(self, c: int, rows: Array) -> Array:
         """What a setting says of rows, decided by the rule that is best for them, which is found once."""
         output = np.asarray(self.outputs[c, rows], dtype=np.float64)
         if self.classes is None or self.judge.of_counts is None:
@@ -143,7 +143,7 @@ class HeldOut:
             found[usable] = -self.mean(self.losses[usable][:, rows], rows)
         else:
             for c in np.flatnonzero(usable):
-                found[c] = self.judge.sign * self.score(self.said(int(c), rows), rows)
+                found[c] = self.judge.sign * self.score(self.decided_outputs(int(c), rows), rows)
         return found
 
     def behind(self, ahead: Array, other: Array, rows: Array) -> tuple[float, float]:

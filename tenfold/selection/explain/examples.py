@@ -36,13 +36,13 @@ def examples(model: TableModel, raw: Raw, held: Unseen, positive: str | None = N
     found = []
     for which, place in (("largest", order[0]), ("middle", order[len(order) // 2]), ("smallest", order[-1])):
         try:
-            found.append(dict(which=which) | _told(model, raw, int(held.rows[place]), others, held.classes[label] if two else None, seed))
+            found.append(dict(which=which) | _facts(model, raw, int(held.rows[place]), others, held.classes[label] if two else None, seed))
         except TenfoldError:  # a row that the model does not take
             continue
     return found
 
 
-def _told(model: TableModel, raw: Raw, row: int, others: Array, what: str | None, seed: int) -> Facts:
+def _facts(model: TableModel, raw: Raw, row: int, others: Array, what: str | None, seed: int) -> Facts:
     few = replace(raw, frame=raw.frame[[row, *others.tolist()]], drawn=None, lines=None)
     why = reasons(model, few, 0, what, seed)
     columns = [dict(column=name, adds=adds, error=error) for name, _, adds, error in why.columns[:MOST_COLUMNS]]

@@ -75,11 +75,11 @@ class Effect:
 def answer_of(model: TableModel, row: pl.DataFrame, what: str | None = None) -> Answer:
     """The answer for one row; what: the class whose probability is wanted, if not that of the answer."""
     coded = model.coded(row)
-    said = model.answers(coded)[0]
+    said = model.predictions(coded)[0]
     if model.role != "classifier":
         return Answer(f"{float(said):.6g}", float(said), "prediction", {})
     labels = [str(one) for one in model.classes_]
-    chances = dict(zip(labels, (float(one) for one in model.chances(coded)[0]), strict=True))
+    chances = dict(zip(labels, (float(one) for one in model.probabilities(coded)[0]), strict=True))
     what = str(said) if what is None else _class(model, what)
     return Answer(str(said), chances[what], what, chances)
 
@@ -107,8 +107,8 @@ def _words(model: TableModel, row: pl.DataFrame, what: str) -> dict[str, list[tu
     """Of each text in a row, the words that its score would be changed most without, with what each adds to it."""
     found = {}
     for text in model.texts or ():
-        told = [(word, float(change @ _towards(model, what))) for word, change in text.told(str(row[text.column][0] or ""))]
-        found[str(text.column)] = sorted(told, key=lambda pair: -abs(pair[1]))[:MOST_WORDS]
+        effects = [(word, float(change @ _towards(model, what))) for word, change in text.word_effects(str(row[text.column][0] or ""))]
+        found[str(text.column)] = sorted(effects, key=lambda pair: -abs(pair[1]))[:MOST_WORDS]
     return found
 
 

@@ -115,8 +115,8 @@ def _different(some: Spread, others: Spread) -> float:
 
 def _ranged(mean: Spread) -> dict[str, float]:
     """A mean with its range by Student's t; without one where all rows are one."""
-    value, reach = mean.value, float(stdtrit(mean.units - 1, 0.5 + LEVEL / 2) * mean.error)
-    return dict(value=value, low=value - reach, high=value + reach)
+    value, half_width = mean.value, float(stdtrit(mean.units - 1, 0.5 + LEVEL / 2) * mean.error)
+    return dict(value=value, low=value - half_width, high=value + half_width)
 
 
 def _decided(is_one: Array, said: Array, w: Array) -> dict[str, float | None]:

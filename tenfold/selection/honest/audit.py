@@ -21,7 +21,7 @@ from tenfold.selection.choice.choice import Choice, Mix, Z, choose
 from tenfold.selection.choice.decision import decided
 from tenfold.selection.choice.held_out import HeldOut
 from tenfold.selection.honest.estimate import Estimate, estimated
-from tenfold.selection.honest.growth import Growth, by_fewer, falls_with_rows, grown, growth, looked_at
+from tenfold.selection.honest.growth import Growth, by_fewer, falls_with_rows, grown, growth, visible
 from tenfold.selection.race.race import Race
 from tenfold.selection.settings import PREFERENCES
 
@@ -114,7 +114,7 @@ def audit(race: Race, nested: bool = True) -> Audit | None:
     for o in rounds:
         inside, outside = known[part < o if in_time else part != o], known[part == o]
         seen = [k for k in folds if (k < o if in_time else k != o)] if len(folds) > 1 else folds
-        table = looked_at(race, int(o) if nested else None, seen, outside)
+        table = visible(race, int(o) if nested else None, seen, outside)
         choice = choose(race.settings, table, inside)
         choices.append(choice)
         for prefer in PREFERENCES:

@@ -63,17 +63,17 @@ class Decisions:
         ranked = [SCORES["average_precision"]] if len(self.rare) and "roc_auc" in names else []
         return [*([] if self.costs is None else [cost_score(self.costs)]), *scores, *(self.judge(one) for one in ranked)]
 
-    def told(self, task: Task, found: Audit, answers: Array, rule: Array | None, prefer: str | None = None) -> Facts | None:
+    def facts(self, task: Task, found: Audit, outputs: Array, rule: Array | None, prefer: str | None = None) -> Facts | None:
         """What the decisions of held-out rows come to; None where there is nothing to say but the most likely class.
 
-        answers: class scores, with the decisions of the rounds where there is a rule; rule: what is saved. prefer: by what the rounds took
+        outputs: class scores, with the decisions of the rounds where there is a rule; rule: what is saved. prefer: by what the rounds took
         what has said them, None for the guess. Costs and shares of right decisions are means by the weights of rows, where there are some;
         what is counted are rows.
         """
         if task.kind == "number" or (rule is None and not len(self.rare)):
             return None
         labels, truth, w = [str(one) for one in task.classes], found.held.y[found.rows], found.held.weights(found.rows)
-        scores, codes = split_choice(answers, len(labels))
+        scores, codes = split_choice(outputs, len(labels))
         likely = scores.argmax(axis=1)
         said = likely if codes is None else codes
         facts: Facts = dict(
@@ -85,24 +85,24 @@ class Decisions:
             accuracy=float(np.average(said == truth, weights=w)),
             most_frequent=_most_frequent(truth, labels, w),
             other_than_likely=float(np.mean(said != likely)),
-            cost=None if self.costs is None else self._cost(found, answers, labels, prefer),
+            cost=None if self.costs is None else self._cost(found, outputs, labels, prefer),
         )
-        told = [self.positive] if len(labels) == 2 else self.rare.tolist()
-        facts["found"] = [_found(truth == k, said == k, labels[k], k in self.rare) for k in told]
+        classes = [self.positive] if len(labels) == 2 else self.rare.tolist()
+        facts["found"] = [_found(truth == k, said == k, labels[k], k in self.rare) for k in classes]
         if len(labels) == 2:
             k = self.positive
             facts["threshold"] = 0.5 if rule is None else threshold_of(rule, k)
             facts["thresholds"] = _thresholds(truth == k, 1 / (1 + np.exp(scores[:, 1 - k] - scores[:, k])))
         return facts
 
-    def _cost(self, found: Audit, answers: Array, labels: list[str], prefer: str | None) -> Facts:
+    def _cost(self, found: Audit, outputs: Array, labels: list[str], prefer: str | None) -> Facts:
         """The mean cost of a row, as it is estimated: of the decisions, of the most likely class, and of always deciding for the class that
         is cheapest so."""
         assert self.costs is not None
         always = np.average(self.costs[found.held.y[found.rows]], axis=0, weights=found.held.weights(found.rows))
         one = int(np.argmin(always))
         decided, plain = (
-            asdict(grown(found.estimate(judge, answers), judge, None if prefer is None else found.growth(judge, prefer)))
+            asdict(grown(found.estimate(judge, outputs), judge, None if prefer is None else found.growth(judge, prefer)))
             for judge in (cost_score(self.costs, likely) for likely in (False, True))
         )
         return dict(decided=decided, likely=plain, always=float(always[one]), one=labels[one])

@@ -66,7 +66,7 @@ def conformal(scores: Array, weights: Array | None = None, coverage: float = COV
 # --- numbers ----------------------------------------------------------------------------------------------------------
 
 
-def reach_of(losses: Array, metric: str, weights: Array | None = None, coverage: float = COVERAGE) -> float | None:
+def half_width_of(losses: Array, metric: str, weights: Array | None = None, coverage: float = COVERAGE) -> float | None:
     """How far off the prediction for a new row is in 90 % of cases: split conformal, from the losses of held-out rows.
 
     The smallest loss that 90 % of all rows and a new one do not exceed, by weight where they have one. None where there are too few.
@@ -74,7 +74,7 @@ def reach_of(losses: Array, metric: str, weights: Array | None = None, coverage:
     return conformal(losses if metric == "mae" else np.sqrt(losses), weights, coverage)
 
 
-def reaches_of(
+def half_widths_of(
     predictions: Array, losses: Array, metric: str, weights: Array | None = None, coverage: float = COVERAGE
 ) -> Array | None:
     """(2, levels): the largest prediction of each level, and how far off predictions of that level are in 90 % of cases.
@@ -89,7 +89,7 @@ def reaches_of(
         return None
     of = np.minimum(np.searchsorted(ends, predictions), len(ends) - 1)
     at = [of == level for level in range(len(ends))]
-    off = [reach_of(losses[one], metric, None if weights is None else weights[one], coverage) for one in at]
+    off = [half_width_of(losses[one], metric, None if weights is None else weights[one], coverage) for one in at]
     return None if None in off else np.array([ends, off], dtype=np.float64)
 
 
@@ -97,7 +97,7 @@ def reaches_of(
 
 
 def least_of(
-    chances: Array, truth: Array, weights: Array | None = None, coverage: float = COVERAGE, by_class: bool | None = None
+    probabilities: Array, truth: Array, weights: Array | None = None, coverage: float = COVERAGE, by_class: bool | None = None
 ) -> Array | None:
     """(classes): how likely a class must be to be in the set of a row, so that sets hold the truth of 90 % of new rows.
 
@@ -105,7 +105,7 @@ def least_of(
     leave a rare class out of most sets of its own rows, so each class has that of its own rows where all have 50 of them, but those of a
     row or two (Vovk's Mondrian sets: the coverage holds in every class). None where there are too few rows. by_class: decided elsewhere.
     """
-    true, k = chances[np.arange(len(truth)), truth], chances.shape[1]
+    true, k = probabilities[np.arange(len(truth)), truth], probabilities.shape[1]
     of_all = conformal(-true, weights, coverage)
     if enough_by_class(truth, k) if by_class is None else by_class:
         at = [truth == one for one in range(k)]
@@ -123,26 +123,28 @@ def enough_by_class(truth: Array, classes: int) -> bool:
     return bool((counts[counts >= LEAST_CLASS_ROWS] >= CLASS_ROWS).all() and counts.max() >= CLASS_ROWS)
 
 
-def in_sets(chances: Array, least: Array) -> Array:
+def in_sets(probabilities: Array, least: Array) -> Array:
     """(rows, classes): the classes that are likely enough, and the most likely one."""
-    found = chances >= least - SAME
-    found[np.arange(len(chances)), chances.argmax(axis=1)] = True
+    found = probabilities >= least - SAME
+    found[np.arange(len(probabilities)), probabilities.argmax(axis=1)] = True
     return np.asarray(found)
 
 
-def sets_of(chances: Array, truth: Array, rounds: Array, labels: Sequence[Any], weights: Array | None = None) -> dict[str, Any] | None:
+def sets_of(
+    probabilities: Array, truth: Array, rounds: Array, labels: Sequence[Any], weights: Array | None = None
+) -> dict[str, Any] | None:
     """What the sets of held-out rows are like, those of each round by the rows of the others: the shares of rows whose set has 1, 2, ...
     classes, and of those whose set holds the truth; and the class whose rows they hold least. None where there are too few rows."""
-    k = chances.shape[1]
-    if least_of(chances, truth, weights) is None:
+    k = probabilities.shape[1]
+    if least_of(probabilities, truth, weights) is None:
         return None
-    by_class, inside = enough_by_class(truth, k), np.ones(chances.shape, dtype=bool)
+    by_class, inside = enough_by_class(truth, k), np.ones(probabilities.shape, dtype=bool)
     for one in np.unique(rounds):
         here = rounds == one
         rest = ~here if not here.all() else here
-        least = least_of(chances[rest], truth[rest], None if weights is None else weights[rest], by_class=by_class)
+        least = least_of(probabilities[rest], truth[rest], None if weights is None else weights[rest], by_class=by_class)
         if least is not None:
-            inside[here] = in_sets(chances[here], least)
+            inside[here] = in_sets(probabilities[here], least)
     w = np.ones(len(truth)) if weights is None else weights
     sizes = np.bincount(inside.sum(axis=1) - 1, w, minlength=k) / w.sum()
     held = inside[np.arange(len(truth)), truth]
@@ -158,15 +160,15 @@ def sets_of(chances: Array, truth: Array, rounds: Array, labels: Sequence[Any], 
     )
 
 
-def off_of(chances: Array, truth: Array, weights: Array | None = None) -> dict[str, float]:
-    """By how much chances are off on average (the expected calibration error), and by how much right ones would seem to be: at most so
-    much in 95 % of times that as many rows come true by their chances. Few rows fill a bin by luck, and seem to show an error.
+def calibration_of(probabilities: Array, truth: Array, weights: Array | None = None) -> dict[str, float]:
+    """The expected calibration error of probabilities, and what it would seem to be of right ones: at most so much in 95 % of times that
+    as many rows come true by their probabilities. Few rows fill a bin by luck, and seem to show an error.
 
-    Of two classes the chance of the second, of more that of the most likely one.
+    Of two classes the probability of the second, of more that of the most likely one.
     """
-    two = chances.shape[1] == 2
-    said = np.clip(chances[:, 1] if two else chances.max(axis=1), 0.0, 1.0)
-    came = truth == (1 if two else chances.argmax(axis=1))
+    two = probabilities.shape[1] == 2
+    said = np.clip(probabilities[:, 1] if two else probabilities.max(axis=1), 0.0, 1.0)
+    came = truth == (1 if two else probabilities.argmax(axis=1))
     rng, times = np.random.default_rng(0), int(np.clip(LUCK_ROWS // max(len(truth), 1), *LUCK_TIMES))
     error = partial(calibration_error, y_proba=said, sample_weight=weights)
     luck = [error((rng.random(len(said)) < said).astype(np.int64)) for _ in range(times)]

@@ -120,7 +120,7 @@ def scaled(found: Estimate, judge: Score, share: float, spread: float, what: str
 # --- models of fewer rows ---
 
 
-def looked_at(race: Race, outer: int | None, folds: list[int], outside: Array) -> HeldOut:
+def visible(race: Race, outer: int | None, folds: list[int], outside: Array) -> HeldOut:
     """What a choice from these folds looks at, that is judged on rows outside: nothing of settings that fail there. outer: the round of a
     nested one."""
     table = race.open_to(race.held_out(outer), folds)
@@ -137,7 +137,7 @@ def taken_without(race: Race, prefers: Collection[str]) -> list[int]:
     """The families that the choices without a fold of the pair take, by what is preferred."""
     found = set[int]()
     for o in PAIR:
-        table = looked_at(race, None, [k for k in range(race.K) if k != o], race.division.rows(o))
+        table = visible(race, None, [k for k in range(race.K) if k != o], race.division.rows(o))
         choice = choose(race.settings, table, np.flatnonzero(race.fold != o))
         found |= {race.families.index(race.settings[c].family) for prefer in prefers for c in choice.taken(prefer).weights}
     return sorted(found)
@@ -154,7 +154,7 @@ def run_fewer(race: Race, numbers: list[int], tick: Callable[[int, int], None]) 
     before, less = race.units_done, dict[tuple[int, int], Array]()
 
     def keep(number: int, unit: Unit) -> None:
-        less.update({(race.places[number][place], k): output for place, k, output, _ in unit.heard})
+        less.update({(race.places[number][place], k): output for place, k, output, _ in unit.results})
         done = before + numbers.index(number) + 1
         tick(done, max(done, before + len(numbers)))
 
@@ -167,8 +167,8 @@ def by_fewer(race: Race, choices: list[Choice], nested: bool) -> dict[str, list[
     where nothing is known."""
     found = dict[str, list[Array]]()
     for prefer in PREFERENCES:
-        said = [_said_by_fewer(race, choice.taken(prefer), o, nested) for o, choice in enumerate(choices)]
-        for o, each in enumerate(said):
+        outputs = [_outputs_by_fewer(race, choice.taken(prefer), o, nested) for o, choice in enumerate(choices)]
+        for o, each in enumerate(outputs):
             for number, one in enumerate(each):
                 tables = found.setdefault(prefer, [])
                 if number == len(tables):
@@ -177,7 +177,7 @@ def by_fewer(race: Race, choices: list[Choice], nested: bool) -> dict[str, list[
     return found
 
 
-def _said_by_fewer(race: Race, mix: Mix, o: int, nested: bool) -> list[Array]:
+def _outputs_by_fewer(race: Race, mix: Mix, o: int, nested: bool) -> list[Array]:
     """What models that have seen one fold less say of the rows of fold o; nothing where some member has none."""
     if nested:
         return [mix.outputs(race.held_out((o + step) % race.K), race.division.rows(o)) for step in (1, race.K - 1)]

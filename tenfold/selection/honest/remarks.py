@@ -27,14 +27,14 @@ def tried(race: Race, judge: Score) -> list[Facts]:
         gone = left.get(number)
         state = "failed" if family.title in race.failures else "" if gone is None else f"dropped after fold {gone + 1}"
         for c in where:
-            heard = race.scores[judge.name][c]
-            heard = heard[np.isfinite(heard)]
+            by_fold = race.scores[judge.name][c]
+            by_fold = by_fold[np.isfinite(by_fold)]
             lines.append(
                 dict(
                     label=race.settings[c].label,
                     family=family.title,
-                    score=float(heard.mean()) if heard.size else None,
-                    error=corrected_error(heard, race.K) if heard.size > 1 else None,
+                    score=float(by_fold.mean()) if by_fold.size else None,
+                    error=corrected_error(by_fold, race.K) if by_fold.size > 1 else None,
                     against="baseline" if family.is_guess else state,
                     seconds=float(race.seconds[number] / max(fits[number], 1)),
                 )

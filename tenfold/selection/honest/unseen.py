@@ -78,7 +78,7 @@ class Unseen:
         """Outputs as scores take them: log posteriors of classes, or values."""
         return np.log(np.maximum(self.outputs, LEAST_CHANCE)) if self.classes else self.outputs
 
-    def judged(self, judge: Score) -> Array:
+    def outputs_for(self, judge: Score) -> Array:
         """Outputs as a score takes them, the decisions where it judges those."""
         if self.decisions is None:
             return self.scores
@@ -95,14 +95,14 @@ class Unseen:
         """The loss of each row: that of the judge, else the squared error or whether the class is wrong."""
         truth = self.truth if self.classes else self.truth[:, None]
         loss = judge.row_loss or (zero_one if self.classes else squared)
-        return np.asarray(loss(truth, self.judged(judge)), dtype=np.float64).reshape(len(self))
+        return np.asarray(loss(truth, self.outputs_for(judge)), dtype=np.float64).reshape(len(self))
 
     def score(self, judge: Score, where: Array | slice = slice(None), truth: Array | None = None) -> float:
         """The score of some rows; `truth` instead of theirs, where given."""
         found = (self.truth if truth is None else truth)[where]
         labels = np.array(self.classes, dtype=object) if self.classes else None
         w = np.ones(len(found)) if self.weight is None else self.weight[where]
-        return float(judge.of(found if self.classes else found[:, None], self.judged(judge)[where], w, labels))
+        return float(judge.of(found if self.classes else found[:, None], self.outputs_for(judge)[where], w, labels))
 
 
 def _codes(truth: pl.Series, classes: list[str]) -> Array:

@@ -82,13 +82,13 @@ def predictions(model: TableModel, table: Any) -> pl.DataFrame:
     if model.role == "transformer":
         scores: pl.DataFrame = model.frame(rows)
         return scores
-    predicted = model.answers(rows)
+    predicted = model.predictions(rows)
     columns = {model.target_: pl.Series(predicted.tolist())}
     if "reach_" in vars(model):
         low, high = model.around(predicted).T
         columns |= {_free("90% from", columns): pl.Series(low), _free("90% to", columns): pl.Series(high)}
     if model.role == "classifier":
-        share = model.chances(rows)
+        share = model.probabilities(rows)
         if "least_" in vars(model):
             columns[_free(SET, columns)] = _joined(model.within(share), [str(one) for one in model.classes_])
         columns |= {_free(f"chance of {label}", columns): pl.Series(share[:, k]) for k, label in enumerate(model.classes_)}

@@ -67,14 +67,14 @@ class TableModel(ByCells):
         coder: TableCoder,
         pipeline: Any,
         target: str,
-        reach: float | None = None,
-        reaches: Array | None = None,
+        half_width: float | None = None,
+        half_widths: Array | None = None,
         floor: float = 0.0,
         costs: Array | None = None,
         texts: list[TextScore] | None = None,
         least: Array | None = None,
     ) -> TableModel:
-        """The model from its two fitted parts; `reach` is half the width of the range around a prediction, `reaches` by level; `least` how
+        """The model from its two fitted parts; `half_width` is that of the range around a prediction, `half_widths` by level; `least` how
         likely each class must be to be in a set."""
         model = cls(coder, pipeline, None if costs is None else costs.tolist(), texts or None)
         vars(model).update(
@@ -84,8 +84,8 @@ class TableModel(ByCells):
             vars(model)["floor_"] = floor
         if least is not None:
             vars(model)["least_"] = least
-        if reach is not None:
-            vars(model).update(reach_=reach, **({} if reaches is None else dict(reaches_=reaches)))
+        if half_width is not None:
+            vars(model).update(reach_=half_width, **({} if half_widths is None else dict(reaches_=half_widths)))
         return model
 
     @property
@@ -142,13 +142,13 @@ class TableModel(ByCells):
 
     def predict(self, table: Any) -> Array:
         """The predicted class or number of each row of a file or frame."""
-        return self.answers(self.coded(table))
+        return self.predictions(self.coded(table))
 
-    def answers(self, coded: Any) -> Array:
+    def predictions(self, coded: Any) -> Array:
         """The predicted class or number, of rows as the pipeline takes them: the most likely class, or that of least expected cost."""
         if self.rule is None:
             return np.asarray(self.pipeline.predict(coded))
-        return np.asarray(self.classes_[cheapest(self.chances(coded), self.rule)])
+        return np.asarray(self.classes_[cheapest(self.probabilities(coded), self.rule)])
 
     @property
     def rule(self) -> Array | None:
@@ -176,9 +176,9 @@ class TableModel(ByCells):
 
     def predict_proba(self, table: Any) -> Array:
         """The probability of each class."""
-        return self.chances(self.coded(table))
+        return self.probabilities(self.coded(table))
 
-    def chances(self, coded: Any) -> Array:
+    def probabilities(self, coded: Any) -> Array:
         """The probability of each class, of rows as the pipeline takes them."""
         return floored(np.asarray(self.pipeline.predict_proba(coded), dtype=np.float64), self._floor)
 
@@ -218,26 +218,26 @@ class TableModel(ByCells):
         """(rows, 2): a range around each predicted number that holds the truth of 90 % of new rows."""
         return self.around(self.predict(table))
 
-    def around(self, answers: Array) -> Array:
+    def around(self, predictions: Array) -> Array:
         """The ranges of predicted numbers."""
         if "reach_" not in vars(self):
             raise BadInput(
                 "this model has no ranges: they are for numbers, from at least 9 rows and a run that was not stopped"
             )
-        reach: Any = self.reach_
+        half_width: Any = self.reach_
         if "reaches_" in vars(self) and self.reaches_.shape[1]:
             ends, half = self.reaches_
-            reach = half[np.searchsorted(ends[:-1], answers)]
-        return np.column_stack([answers - reach, answers + reach])
+            half_width = half[np.searchsorted(ends[:-1], predictions)]
+        return np.column_stack([predictions - half_width, predictions + half_width])
 
     def predict_set(self, table: Any) -> Array:
         """(rows, classes): which classes may be that of a row, the most likely one among them; sets hold 90 % of new rows."""
         least = self._least()  # refused before the rows are read
         return in_sets(self.predict_proba(table), least)
 
-    def within(self, chances: Array) -> Array:
+    def within(self, probabilities: Array) -> Array:
         """The sets of rows, from the probability of each class."""
-        return in_sets(chances, self._least())
+        return in_sets(probabilities, self._least())
 
     def _least(self) -> Array:
         if "least_" not in vars(self):

@@ -27,7 +27,7 @@ from tenfold.evaluate.validate.spread import score_spread
 from tenfold.score.record import Score, split_choice
 from tenfold.selection.honest.unseen import CHANCE, DECISION, UNIT, WEIGHT
 from tenfold.selection.model.store import HELD_OUT, record_of
-from tenfold.selection.monitor.answers import Answers, logs
+from tenfold.selection.monitor.labelled import LabelledRows, logs
 from tenfold.table.cells import as_known, as_texts
 from tenfold.table.reading import pl, read_table
 
@@ -43,7 +43,7 @@ class Contender:
 
     name: str
     rows: Array  # numbers of the rows, each once, in ascending order
-    answers: Answers
+    labelled: LabelledRows
     record: Facts
     fold: Array | None = None  # of each row
     weight: Array | None = None  # of each row, where they do not count alike
@@ -51,7 +51,7 @@ class Contender:
 
     def __getitem__(self, places: Array) -> Contender:
         known = {name: part[places] for name in BESIDE if (part := getattr(self, name)) is not None}
-        return replace(self, rows=self.rows[places], answers=self.answers[places], **known)
+        return replace(self, rows=self.rows[places], labelled=self.labelled[places], **known)
 
     @property
     def label(self) -> str:
@@ -91,16 +91,16 @@ def contender(folder: Path) -> Contender:
     except (OSError, pl.exceptions.PolarsError) as reason:
         raise BadFile(f"{path} cannot be read: {str(reason).splitlines()[0]}") from None
     labels = [name.removeprefix(CHANCE) for name in frame.columns if name.startswith(CHANCE)]
-    said = [f"{CHANCE}{one}" for one in labels] or ["prediction"]
-    for name in ("row", "truth", *said):
+    columns = [f"{CHANCE}{one}" for one in labels] or ["prediction"]
+    for name in ("row", "truth", *columns):
         if name not in frame.columns:
             raise BadFile(f"{path} has no column {name!r}: it was not written by tenfold")
     once = [name for name in ("truth", DECISION, *BESIDE) if name in frame.columns]
     frame = frame.filter(frame["row"].is_not_null()).sort("row").group_by("row", maintain_order=True).agg(
-        *(pl.col(name).first() for name in once), *(pl.col(name).mean() for name in said),  # held out several times: the mean
+        *(pl.col(name).first() for name in once), *(pl.col(name).mean() for name in columns),  # held out several times: the mean
     )  # fmt: skip
     known = {name: _beside(frame[name], path) for name in BESIDE if name in frame.columns}
-    return Contender(str(folder), frame["row"].to_numpy(), _answers(frame, said, labels, path), record_of(folder), **known)
+    return Contender(str(folder), frame["row"].to_numpy(), _labelled(frame, columns, labels, path), record_of(folder), **known)
 
 
 def _beside(column: pl.Series, path: Path) -> Array:
@@ -111,21 +111,21 @@ def _beside(column: pl.Series, path: Path) -> Array:
     return found
 
 
-def _answers(frame: pl.DataFrame, said: list[str], labels: list[str], path: Path) -> Answers:
+def _labelled(frame: pl.DataFrame, columns: list[str], labels: list[str], path: Path) -> LabelledRows:
     if not labels:
-        return Answers(frame["truth"].cast(pl.Float64).to_numpy()[:, None], frame["prediction"].to_numpy()[:, None])
+        return LabelledRows(frame["truth"].cast(pl.Float64).to_numpy()[:, None], frame["prediction"].to_numpy()[:, None])
     texts = [_text(one, labels) for one in frame["truth"].to_list()]
     strange = [one for one in texts if one not in labels]
     if strange:
         raise BadFile(f"{path} has the truth {strange[0][:40]!r}, which has no column {CHANCE + strange[0][:40]!r}")
     codes = np.array([labels.index(one) for one in texts], dtype=np.int64)
-    output = logs(frame.select(said).to_numpy())
+    output = logs(frame.select(columns).to_numpy())
     if DECISION in frame.columns:
         decided = [_text(one, labels) for one in frame[DECISION].to_list()]
         if not set(decided) <= set(labels):
             raise BadFile(f"{path} has decisions for classes that have no column {CHANCE + 'CLASS'!r}: it was not written by tenfold")
         output = np.column_stack([output, [labels.index(one) for one in decided]])
-    return Answers(codes, output, labels)
+    return LabelledRows(codes, output, labels)
 
 
 def foreign(path: Path, beside: Contender) -> Contender:
@@ -136,13 +136,13 @@ def foreign(path: Path, beside: Contender) -> Contender:
     raw = read_table(path)
     frame, target = raw.frame, str((beside.record.get("settings") or {}).get("target"))
     place = _places(frame, beside, raw.name)
-    said = _numbers(frame, beside.answers.classes, target, raw.name)[place]
-    bad = ~np.isfinite(said).all(axis=1)
+    predicted = _numbers(frame, beside.labelled.classes, target, raw.name)[place]
+    bad = ~np.isfinite(predicted).all(axis=1)
     if bad.any():
         row = int(beside.rows[np.argmax(bad)])
         raise BadInput(f"{raw.name} has no usable prediction for row {row} of the table (from 0): give one for each row")
-    output = said if beside.answers.classes is None else logs(said)
-    return Contender(str(path), beside.rows, Answers(beside.answers.truth, output, beside.answers.classes), {})
+    output = predicted if beside.labelled.classes is None else logs(predicted)
+    return Contender(str(path), beside.rows, LabelledRows(beside.labelled.truth, output, beside.labelled.classes), {})
 
 
 def _places(frame: pl.DataFrame, beside: Contender, name: str) -> Array:
@@ -193,8 +193,8 @@ def difference(first: Contender, second: Contender, judge: Score) -> Difference:
     """
     a, b = _common(first, second)
     weight, unit, fold = (one if one is not None else other for one, other in ((a.weight, b.weight), (a.unit, b.unit), (a.fold, b.fold)))
-    each = zip((a.answers, b.answers), (fold, fold if b.fold is None else b.fold), strict=True)
-    one, other = (score_spread(judge, said.truth, said.judged(judge), weight, unit, models, None) for said, models in each)
+    each = zip((a.labelled, b.labelled), (fold, fold if b.fold is None else b.fold), strict=True)
+    one, other = (score_spread(judge, rows.truth, rows.outputs_for(judge), weight, unit, models, None) for rows, models in each)
     spread = replace(one, value=one.value - other.value, parts=one.parts - other.parts)
     value, error = judge.sign * spread.value, widening(spread.units) * spread.error
     band = BAND * (1.0 if judge.high == 1 else max(abs(one.value), abs(other.value)))
@@ -205,7 +205,7 @@ def difference(first: Contender, second: Contender, judge: Score) -> Difference:
 
 def _common(first: Contender, second: Contender) -> tuple[Contender, Contender]:
     """The rows that both have, with classes in the order of the first."""
-    ours, theirs = first.answers.classes, second.answers.classes
+    ours, theirs = first.labelled.classes, second.labelled.classes
     if (ours is None) != (theirs is None) or set(ours or ()) != set(theirs or ()):
         raise BadInput(f"{first.name} and {second.name} predict different things: compare runs with the same target")
     rows, i, j = np.intersect1d(first.rows, second.rows, return_indices=True)
@@ -215,10 +215,10 @@ def _common(first: Contender, second: Contender) -> tuple[Contender, Contender]:
     if ours is not None and ours != theirs:
         order = [list(theirs or ()).index(label) for label in ours]
         place = np.argsort(order)
-        scores, codes = split_choice(b.answers.output, len(order))
+        scores, codes = split_choice(b.labelled.output, len(order))
         output = scores[:, order] if codes is None else np.column_stack([scores[:, order], place[codes]])
-        b = replace(b, answers=Answers(place[b.answers.truth], output, ours))
-    truths = np.asarray(a.answers.truth), np.asarray(b.answers.truth)
+        b = replace(b, labelled=LabelledRows(place[b.labelled.truth], output, ours))
+    truths = np.asarray(a.labelled.truth), np.asarray(b.labelled.truth)
     if not np.array_equal(*truths):
         row = int(rows[np.argmax((truths[0] != truths[1]).reshape(len(rows), -1).any(axis=1))])
         raise BadInput(f"{first.name} and {second.name} have different truths in row {row} (from 0): compare runs on the same table")

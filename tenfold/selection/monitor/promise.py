@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr
 
-from tenfold.selection.monitor.answers import Answers, judges_for
+from tenfold.selection.monitor.labelled import LabelledRows, judges_for
 
 Z = 1.959963984540054
 SURE = 0.05
@@ -33,7 +33,7 @@ class Kept:
         return WORSE if self.p_value < SURE else BETTER if self.p_value > 1 - SURE else KEPT
 
 
-def kept(answers: Answers, record: Facts) -> list[Kept]:
+def kept(labelled: LabelledRows, record: Facts) -> list[Kept]:
     """The scores of new rows against what a run has promised; the first is what it was judged by.
 
     Both the promise and the score of the new rows have a range, and the two are independent: the error of their difference is that of
@@ -43,8 +43,8 @@ def kept(answers: Answers, record: Facts) -> list[Kept]:
     settings = record.get("settings") or {}
     judged = settings.get("metric")
     found = []
-    for judge in judges_for(answers, judged, settings):
-        here = answers.scored(judge)
+    for judge in judges_for(labelled, judged, settings):
+        here = labelled.scored(judge)
         promised = estimates.get(judge.name)
         if isinstance(promised, dict) and all(isinstance(promised.get(key), (int, float)) for key in ("value", "low", "high")):
             found.append(Kept(judge.name, here, promised, p_value(here, promised, judge.sign)))

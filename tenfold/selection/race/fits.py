@@ -34,7 +34,7 @@ ERRORS = (TenfoldError, ArithmeticError, np.linalg.LinAlgError, MemoryError)  # 
 class Unit:
     """What came of a family on a training set."""
 
-    heard: list[tuple[int, int, Array, dict[str, float]]] = field(default_factory=list)  # setting, fold, outputs, scores
+    results: list[tuple[int, int, Array, dict[str, float]]] = field(default_factory=list)  # setting, fold, outputs, scores
     failure: str | None = None  # why a setting has failed, the first one
     warning: str | None = None
     refitted: bool = False  # whether its rows were needed, and not merged sums alone
@@ -61,7 +61,7 @@ class Fits:
         self.sets += [self._training_sets(family) for family in more]
 
     def unit(self, number: int, held: Held) -> Unit:
-        """Fit a family without these folds, and hear what it says of their rows."""
+        """Fit a family without these folds, and evaluate it on their rows."""
         family, began, unit = self.families[number], time.perf_counter(), Unit()
         with kept_warnings() as warned, single_blas:
             models = self._models(family, self.sets[number], held, unit)
@@ -69,7 +69,7 @@ class Fits:
                 with passed_once():
                     for place, model in enumerate(models):
                         if model is not None:
-                            self._hear(place, model, k, held, family, unit)
+                            self._evaluate(place, model, k, held, family, unit)
         if warned:
             unit.warning = first_line(warned[0]) if family.named else _warning_text(warned[0])
         unit.refitted = held in self.sets[number].refitted
@@ -127,9 +127,9 @@ class Fits:
             models += found
         return models
 
-    # --- heard ---
+    # --- evaluated ---
 
-    def _hear(self, place: int, model: Any, k: int, held: Held, family: Family, unit: Unit) -> None:
+    def _evaluate(self, place: int, model: Any, k: int, held: Held, family: Family, unit: Unit) -> None:
         """What a model says of the rows of fold k, which it has not seen, with each power."""
         rows = self.division.rows(k)
         if family.raw and self.raw is not None:
@@ -150,7 +150,7 @@ class Fits:
         said = said if self.classes is None else self._of_all_classes(said, model.classes_)
         for number, power in enumerate(family.powers, place * len(family.powers)):
             output = said if self.classes is None else np.log(floored(softmax(power * said), self.floor))
-            self._judged(number, output, k, held, family, unit)
+            self._score(number, output, k, held, family, unit)
 
     def _of_all_classes(self, scores: Array, known: Array) -> Array:
         """Class scores with a column for each class of the race. One that a model does not know is impossible to it, and gets the floor."""
@@ -161,20 +161,20 @@ class Fits:
         found[:, known if self.labels is None else np.searchsorted(self.labels, known)] = scores
         return found
 
-    def _judged(self, number: int, output: Array, k: int, held: Held, family: Family, unit: Unit) -> None:
-        """What a setting says of the rows of fold k, with its scores."""
+    def _score(self, number: int, output: Array, k: int, held: Held, family: Family, unit: Unit) -> None:
+        """Keep what a setting says of the rows of fold k, with its scores."""
         rows = self.division.rows(k)
         truth = self.y[rows] if self.classes is not None else self.y[rows, None]
         weights = np.ones(len(rows)) if self.weight is None else self.weight[rows]
         try:
-            heard = {judge.name: at_best(judge, truth, output, weights) if len(held) == 1 else output for judge in self.judges}
-            scores = {judge.name: judge.of(truth, heard[judge.name], weights, self.labels) for judge in self.judges}
+            outputs = {judge.name: at_best(judge, truth, output, weights) if len(held) == 1 else output for judge in self.judges}
+            scores = {judge.name: judge.of(truth, outputs[judge.name], weights, self.labels) for judge in self.judges}
         except BadInput as reason:  # a score may refuse predictions; if those of the guess, then the truth
             if family.is_guess:
                 raise
             unit.failure = unit.failure or first_line(reason)
             return
-        unit.heard.append((number, k, output, scores))
+        unit.results.append((number, k, output, scores))
 
 
 def _warning_text(warning: TenfoldWarning) -> str:

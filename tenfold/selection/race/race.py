@@ -2,7 +2,7 @@
 
     singles   each fold is left out once. What the models that have not seen it say of its rows, `outputs[c, row]`, ranks the settings,
               weighs the members of the ensemble, and is all that the choice looks at
-    pairs     each two folds are left out together, for the finalists. Without folds i and o a model is heard on fold i inside the round
+    pairs     each two folds are left out together, for the finalists. Without folds i and o a model predicts fold i inside the round
               that leaves out o (`inner[o]`), and on fold o inside the round of i: the choice is made again without looking at a fold
 
 Variants of the families that lead by the singles may run them too, in a second lap (`refine`). A choice knows of a variant only where
@@ -41,7 +41,7 @@ from tenfold.table.reading import pl
 SIDE_BY_SIDE = 2_000_000  # cells of a table, up to which several families are fitted at once; larger ones have work for all threads
 FEW_ROWS = 2_000  # up to which they are fitted at once however many columns there are: threads divide rows
 LEAST_RACING = 5  # families are dropped down to no fewer,
-LEAST_HEARD = 200  # and not before so many rows were heard
+LEAST_SCORED = 200  # and not before so many rows were predicted
 HOPELESS = 3.0  # standard errors behind the leader
 
 
@@ -149,7 +149,7 @@ class Race(Standing):
 
     def _counted(self, held: Held, tick: Callable[[int, int], None], number: int, unit: Unit) -> None:
         if (number, held) not in self.done:
-            self._heard(number, held, unit)
+            self._record(number, held, unit)
         tick(len(self.done), max(self.units, len(self.done)))
 
     def side_by_side(self, numbers: list[int], held: Held, keep: Callable[[int, Unit], None]) -> None:
@@ -201,10 +201,10 @@ class Race(Standing):
             self.frame = self.frame.with_columns([pl.Series(name, scores[:, k]) for k, name in enumerate(made)])
         self.filled = held
 
-    def _heard(self, number: int, held: Held, unit: Unit) -> None:
+    def _record(self, number: int, held: Held, unit: Unit) -> None:
         """Keep what came of a unit."""
         title = self.families[number].title
-        for place, k, output, scores in unit.heard:
+        for place, k, output, scores in unit.results:
             c, rows = self.places[number][place], self.division.rows(k)
             if len(held) == 2:
                 self.inner[held[0] + held[1] - k][c, rows] = output
@@ -234,9 +234,9 @@ class Race(Standing):
             ran = [held for number, held in self.done if len(held) == 1 and number in lap]
             singles += len(ran)
             later += sum(number not in self.dropped for number in lap) * (self.K - len(set(ran)))
-        heard = len({held for _, held in self.done if len(held) == 2})
+        begun = len({held for _, held in self.done if len(held) == 2})
         pairs = sum(1 for _, held in self.done if len(held) == 2)
-        left = self.K * (self.K - 1) // 2 - heard if self.pairs else 0
+        left = self.K * (self.K - 1) // 2 - begun if self.pairs else 0
         return singles + later + pairs + left * min(racing, FINALISTS + 1 + min(REFINED, len(self.families) - self.first))
 
     def _entered(self, held: Held) -> Iterator[int]:
@@ -261,7 +261,7 @@ class Race(Standing):
                 self.dropped[number] = after
         order = sorted((f for f in gained if not self.families[f].is_guess), key=lambda f: -gained[f])
         rows = np.flatnonzero(np.isin(self.fold, folds))
-        if len(order) <= LEAST_RACING or len(rows) < LEAST_HEARD:
+        if len(order) <= LEAST_RACING or len(rows) < LEAST_SCORED:
             return
         leader, held = self._leading(order[0], folds), self.held_out()
         worst = float((judge.sign * self.scores[judge.name][leader, folds]).min())

@@ -102,7 +102,7 @@ class Standing:
         return full or sorted(ran)[:1]
 
     def place(self) -> dict[str, int | None]:
-        """How far it is: the fold that was heard last, where one is left out at a time, and how many families have left."""
+        """How far it is: the fold that was predicted last, where one is left out at a time, and how many families have left."""
         held = self.done[-1][1] if self.done else (0,)
         fold = held[0] + 1 if len(held) == 1 else None
         return dict(fold=fold, folds=self.K, dropped=len(self.dropped), families=len(self.families) - 1)

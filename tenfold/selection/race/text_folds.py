@@ -176,22 +176,22 @@ class Texts:
         """The scores of all rows, and how inputs are mixed: (inputs, scores), (scores)."""
         inputs = np.zeros((len(self.y), 2 * self.outputs + 1))
         inside = np.isin(self.part, list(parts))
-        rows, found = self._heard(number, parts)
+        rows, found = self._held_out_inputs(number, parts)
         inputs[rows] = found
         for part in sorted(parts) if len(parts) > 1 else ():
-            rows, found = self._heard(number, parts - {part})
+            rows, found = self._held_out_inputs(number, parts - {part})
             here = self.part[rows] == part
             inputs[rows[here]] = found[here]
         mix, offset = self._mixed(inputs, np.flatnonzero(inside))
         return inputs @ mix + offset, mix, offset
 
-    def _heard(self, number: int, parts: frozenset[int]) -> tuple[Array, Array]:
+    def _held_out_inputs(self, number: int, parts: frozenset[int]) -> tuple[Array, Array]:
         """The rows of other parts, and what the readings of these parts make of them."""
         if (number, parts) not in self._inputs:
             column, inside = self.columns[number], np.isin(self.part, list(parts))
             reading, rows = self._read(column, np.flatnonzero(inside)), np.flatnonzero(~inside)
-            heard = weighed(column.counts[rows], reading.idf) @ reading.weights
-            self._inputs[number, parts] = rows, np.column_stack([heard, column.length[rows]])
+            scores = weighed(column.counts[rows], reading.idf) @ reading.weights
+            self._inputs[number, parts] = rows, np.column_stack([scores, column.length[rows]])
         return self._inputs[number, parts]
 
     def _read(self, column: Counted, rows: Array) -> Reading:
@@ -219,13 +219,13 @@ class Texts:
         scale[scale < 1e-12 * np.maximum(np.abs(centre), 1e-300)] = 1.0
         w = np.ones(len(rows)) if self.weight is None else self.weight[rows]
         Z = (Z - centre) / scale
-        heard = [np.arange(self.outputs), self.outputs + np.arange(self.outputs)]  # the inputs of each reading
+        used = [np.arange(self.outputs), self.outputs + np.arange(self.outputs)]  # the inputs of each reading
         while True:
-            coefficients, constant = self._line(Z, y, w, np.concatenate([*heard, [2 * self.outputs]]))
-            own = [float(np.trace(coefficients[:, one])) for one in heard]
+            coefficients, constant = self._line(Z, y, w, np.concatenate([*used, [2 * self.outputs]]))
+            own = [float(np.trace(coefficients[:, one])) for one in used]
             if not own or min(own) >= 0.0:
                 break
-            heard.pop(int(np.argmin(own)))
+            used.pop(int(np.argmin(own)))
         mix = (coefficients / scale).T
         constant = constant - centre @ mix
         return (mix, constant) if self.outputs == 1 else (mix[:, 1:] - mix[:, :1], constant[1:] - constant[0])
@@ -266,9 +266,9 @@ def _logistic(Z: csr_array, y: Array, w: Array, classes: int) -> Array:
 def _bayes(Z: csr_array, y: Array, w: Array, classes: int, known: Array) -> Array:
     """log P(word | class): of two classes the difference, of several less their mean."""
     sums = np.column_stack([Z.T @ np.where(y == k, w, 0.0) for k in range(classes)]) + PSEUDO
-    chances = np.log(sums) - np.log(sums[known].sum(axis=0))
-    chances = np.where(known[:, None], chances, 0.0)
-    return chances[:, 1:] - chances[:, :1] if classes == 2 else chances - chances.mean(axis=1, keepdims=True)
+    log_shares = np.log(sums) - np.log(sums[known].sum(axis=0))
+    log_shares = np.where(known[:, None], log_shares, 0.0)
+    return log_shares[:, 1:] - log_shares[:, :1] if classes == 2 else log_shares - log_shares.mean(axis=1, keepdims=True)
 
 
 def _lines(Z: csr_array, y: Array, w: Array) -> tuple[Array, Array]:

@@ -47,9 +47,9 @@ class TextScore(Estimator):
     def of(cls, column: str, words: Array, idf: Array, weights: Array, length: Array, offset: Array, names: list[str]) -> TextScore:
         """From its parts; words that say nothing are left out."""
         score = cls(column)
-        told = (weights != 0.0).any(axis=1) & (idf > 0.0)
+        used = (weights != 0.0).any(axis=1) & (idf > 0.0)
         vars(score).update(
-            n_features_in_=1, words_=words[told], idf_=idf[told], weights_=weights[told],
+            n_features_in_=1, words_=words[used], idf_=idf[used], weights_=weights[used],
             length_=length, offset_=offset, names_=np.array(names, dtype=object),
         )  # fmt: skip
         return score
@@ -57,9 +57,9 @@ class TextScore(Estimator):
     def scores(self, column: pl.Series) -> Array:
         """(texts, scores). A missing text is an empty one."""
         texts = cleaned(column)
-        return np.asarray(self._heard(texts) + self.offset_ + lengths(texts)[:, None] * self.length_)
+        return np.asarray(self._weighted_counts(texts) + self.offset_ + lengths(texts)[:, None] * self.length_)
 
-    def _heard(self, texts: pl.Series) -> Array:
+    def _weighted_counts(self, texts: pl.Series) -> Array:
         return np.asarray(weighed(counts_of(texts, self.words_.tolist()), self.idf_) @ self.weights_)
 
     def transform(self, X: pl.DataFrame) -> Array:
@@ -74,7 +74,7 @@ class TextScore(Estimator):
         made = [pl.Series(str(name), scores[:, k]) for k, name in enumerate(self.names_)]
         return pl.DataFrame([*frame.drop(self.column).get_columns(), *made])
 
-    def told(self, text: str) -> list[tuple[str, Array]]:
+    def word_effects(self, text: str) -> list[tuple[str, Array]]:
         """The words of a text, each with how its scores change if this word is taken out, the largest change first."""
         counts = counts_of(cleaned(pl.Series([text])), self.words_.tolist())
         known = [place for place in counts.indices if " " not in self.words_[place]][:MOST_AT_ONCE]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import tenfold
-from tenfold.selection.looked import Looked
+from tenfold.selection.dataset import Dataset
 from tenfold.selection.model.store import MARK
 from tenfold.selection.model.table_model import TableModel
 from tenfold.selection.outcome import Outcome
@@ -21,7 +21,7 @@ from tenfold.table.sketch import sketch
 
 
 @dataclass(frozen=True)
-class Found:
+class Result:
     """What came of a run."""
 
     outcome: Outcome
@@ -34,12 +34,12 @@ class Found:
     def of(
         cls,
         outcome: Outcome,
-        looked: Looked,
+        dataset: Dataset,
         models: tuple[TableModel, TableModel | None],
         settings: Settings,
         how: dict[str, Any],
         seconds: float,
-    ) -> Found:
+    ) -> Result:
         """how: what the rows were found to be like, and whether the run was cut short."""
         race = outcome.race
         fitting = dict(zip((family.title for family in race.families), race.seconds.tolist(), strict=True))
@@ -50,7 +50,7 @@ class Found:
             python=platform.python_version(),
             numpy=np.__version__,
             polars=pl.__version__,
-            **looked.record(settings, race.K),
+            **dataset.record(settings, race.K),
             **record_of(outcome),
             **how,
             units=race.units_done - race.less_units,
@@ -58,4 +58,4 @@ class Found:
             folds_sha256=hashlib.sha256(race.fold.astype("<i8").tobytes()).hexdigest(),
             seconds=dict(total=seconds, fitting=fitting),
         )
-        return cls(outcome, *models, sketch(looked.used, looked.columns), record)
+        return cls(outcome, *models, sketch(dataset.used, dataset.columns), record)

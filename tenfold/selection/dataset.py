@@ -35,7 +35,7 @@ SKEWED = 1.5  # third moment of a target in standard units, from which its tail 
 
 
 @dataclass(frozen=True)
-class Looked:
+class Dataset:
     """The rows that have a target, and all that is known of them before the first fit."""
 
     raw: Raw
@@ -102,10 +102,10 @@ class Looked:
         )
 
 
-def look(
+def dataset_of(
     raw: Raw, target: Any, asked: Settings, emit: Callable[..., None], trusting: bool = False, named: bool = False
-) -> Looked:
-    """Look at a table, telling what is found. trusting: columns that give the target away are used all the same. named: for one learner
+) -> Dataset:
+    """Read a table as a dataset, step by step. trusting: columns that give the target away are used all the same. named: for one learner
     that was asked for."""
     frame, target = _with_target(raw, target)
     drawn = None if raw.drawn is None else frame.height
@@ -145,7 +145,7 @@ def look(
     coder = coder_for(columns, filled) if filled.width else None
     if coder is None or not coder.names_out():
         raise BadInput(why_no_columns(columns, target))
-    return Looked(
+    return Dataset(
         raw, target, task, judge, decisions, columns, with_texts(used, texts, rest), texts, coder, coder.transform(filled),
         coder.frame(filled), weight, groups_of(raw, roles["groups"], task) if "groups" in roles else None,
         times_of(raw, roles["time_column"], comma, task) if "time_column" in roles else None, suspects, leaks,

@@ -11,7 +11,7 @@ from typing import Any, Self
 from tenfold.core.threads import cancellable
 
 
-class Wall:
+class Deadline:
     """Within it, kernels are cancelled when the time is over; then, and on Ctrl-C where `finish_early`, the work ends without a word."""
 
     def __init__(self, finish_early: bool, left: float | None) -> None:

@@ -27,7 +27,7 @@ Facts = dict[str, Any]
 
 
 @dataclass(frozen=True)
-class Answers:
+class LabelledRows:
     """Truth and outputs of some rows: codes of classes and logarithms of probabilities, or one column of numbers each."""
 
     truth: Array  # (n) codes, or (n, 1)
@@ -45,9 +45,9 @@ class Answers:
     def rows(self) -> int:
         return len(self.truth)
 
-    def __getitem__(self, rows: Array) -> Answers:
+    def __getitem__(self, rows: Array) -> LabelledRows:
         weight, unit = (None if one is None else one[rows] for one in (self.weight, self.unit))
-        return Answers(self.truth[rows], self.output[rows], self.classes, self.notes, weight, unit)
+        return LabelledRows(self.truth[rows], self.output[rows], self.classes, self.notes, weight, unit)
 
     def can(self, judge: Score) -> bool:
         """Whether these rows have a value of a score."""
@@ -59,37 +59,37 @@ class Answers:
         every = not judge.every_class or len(np.unique(self.truth)) == len(self.classes)
         return every and not two_only
 
-    def judged(self, judge: Score) -> Array:
+    def outputs_for(self, judge: Score) -> Array:
         """Outputs as a score takes them."""
         return judged_output(judge, self.output, None if self.classes is None else np.arange(len(self.classes)))
 
     def scored(self, judge: Score) -> Facts:
         """The score with its 95 % range, for rows that no model was fitted to."""
         with np.errstate(over="ignore"):  # the range of a perfect score has no end
-            found = score_range(judge, self.truth, self.judged(judge), self.weight, self.unit, widen=1.0)
+            found = score_range(judge, self.truth, self.outputs_for(judge), self.weight, self.unit, widen=1.0)
         return dict(metric=judge.name, value=found.estimate, low=found.low, high=found.high, method=found.method)
 
 
-def judges_for(answers: Answers, first: str | None = None, settings: Mapping[str, Any] = MappingProxyType({})) -> list[Score]:
+def judges_for(labelled: LabelledRows, first: str | None = None, settings: Mapping[str, Any] = MappingProxyType({})) -> list[Score]:
     """The score that a run was judged by, if it is known and these rows have it, and the usual ones of its task.
 
     settings: of the run, by which one of two classes is the positive one.
     """
-    asked = judge_of(first, settings, answers.classes) if first else None
+    asked = judge_of(first, settings, labelled.classes) if first else None
     found = [] if asked is None else [asked]
     names = [one.name for one in found]
-    found += [SCORES[name] for name in USUAL[answers.role] if name not in names and (name != "mae" or not names)]
-    return [one for one in found if answers.can(one)]
+    found += [SCORES[name] for name in USUAL[labelled.role] if name not in names and (name != "mae" or not names)]
+    return [one for one in found if labelled.can(one)]
 
 
-def logs(chances: Array) -> Array:
+def logs(probabilities: Array) -> Array:
     """Probabilities as class scores."""
-    return np.log(np.maximum(chances, LEAST))
+    return np.log(np.maximum(probabilities, LEAST))
 
 
-def answers_of(
+def labelled_rows(
     model: TableModel, table: Any, trained_on: str | None = None, settings: Mapping[str, Any] = MappingProxyType({})
-) -> Answers:
+) -> LabelledRows:
     """What a model says of the rows of a table that have a target, with notes of what was left out.
 
     trained_on: SHA-256 of the training table; scores of that very table flatter, and it is noted. settings: of the run, whose columns of
@@ -105,7 +105,7 @@ def answers_of(
     comma = comma_of(raw)
     frame, *beside = _beside(frame, settings, comma, notes)
     if model.role != "classifier":
-        return Answers(model._truth(frame[target], comma)[:, None], model.predict(frame)[:, None], None, notes, *beside)
+        return LabelledRows(model._truth(frame[target], comma)[:, None], model.predict(frame)[:, None], None, notes, *beside)
     labels = [str(one) for one in model.classes_]
     truth = [label_of(one, labels) for one in model._truth(frame[target], comma).tolist()]
     known = np.array([one in labels for one in truth])
@@ -117,8 +117,9 @@ def answers_of(
             raise BadInput(f"no value of {target!r} in {raw.name} is a class of the model: {strange[:40]!r} is none of {known_ones}")
         notes.append(f"{count} of classes that the model has never seen (such as {strange[:40]!r}) left out: it cannot be right there")
     codes = np.array([labels.index(one) for one, here in zip(truth, known, strict=True) if here])
-    chances = model.predict_proba(frame if known.all() else frame.filter(pl.Series(known)))
-    return Answers(codes, decided(logs(chances), model.rule), labels, notes, *(None if one is None else one[known] for one in beside))
+    probabilities = model.predict_proba(frame if known.all() else frame.filter(pl.Series(known)))
+    output, beside = decided(logs(probabilities), model.rule), [None if one is None else one[known] for one in beside]
+    return LabelledRows(codes, output, labels, notes, *beside)
 
 
 def _with_target(raw: Raw, model: TableModel) -> tuple[pl.DataFrame, list[str]]:
