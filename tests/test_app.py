@@ -363,7 +363,7 @@ def test_a_file_that_ends_too_early_is_not_said_to_be_a_stop(monkeypatch: pytest
 
 def test_without_the_extra_one_sentence() -> None:
     for absent in ("typer", "polars", "markupsafe"):
-        block = f"import sys; sys.modules[{absent!r}] = None; from tenfold.app.cli import main; main()"
+        block = f"import sys; sys.modules[{absent!r}] = None; sys.argv = ['tenfold', 'demo']; from tenfold.app.cli import main; main()"
         done = subprocess.run([sys.executable, "-c", block], capture_output=True, text=True, check=False)
         assert done.returncode == 2 and done.stderr.count("\n") == 1 and "pip install 'tenfold[app]'" in done.stderr
 
@@ -390,8 +390,10 @@ def test_as_a_program() -> None:
         [sys.executable, "-m", "tenfold.app.cli", "--version"], capture_output=True, text=True, check=True
     )
     assert done.stdout == f"tenfold {tenfold.__version__}\n"
-    listed = subprocess.run([sys.executable, "-m", "tenfold.app.cli"], capture_output=True, text=True, check=True)
+    overview = [sys.executable, "-X", "importtime", "-m", "tenfold.app.cli"]
+    listed = subprocess.run(overview, capture_output=True, text=True, check=True)
     assert all(command in listed.stdout for command in ("select", "demo", "predict", "inspect"))
+    assert not any(f" {library}\n" in listed.stderr for library in ("numpy", "scipy", "polars"))  # only commands need them
 
 
 # --- words ---------------------------------------------------------------------------------------------

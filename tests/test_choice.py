@@ -25,13 +25,13 @@ from tenfold.selection.choice.choice import Mix, choose
 from tenfold.selection.choice.ensemble import HEDGE, greedy_weights, hedged_weights, is_hedged
 from tenfold.selection.choice.floor import floor_of, floored
 from tenfold.selection.choice.held_out import HeldOut
+from tenfold.selection.errors import NothingFitted
 from tenfold.selection.honest.audit import audit
 from tenfold.selection.honest.estimate import half_widths_of
 from tenfold.selection.model import store
 from tenfold.selection.model.blend import BlendClassifier, BlendRegressor, Indicators
 from tenfold.selection.model.refit import refit
 from tenfold.selection.model.table_model import TableModel
-from tenfold.selection.outcome import NothingFitted
 from tenfold.selection.plan import plan
 from tenfold.selection.plan.candidates import Family, settings_of
 from tenfold.selection.plan.folds import Division, make_folds

@@ -174,9 +174,10 @@ def test_a_full_device_is_called_by_its_name() -> None:
 INTERRUPTED = """
 import os, signal, sys
 from tenfold.app import cli
+module, sys.argv[1] = sys.argv[1], "demo"
 class Interrupting:
     def find_spec(self, name, path=None, target=None):
-        if name == sys.argv[1]:
+        if name == module:
             os.kill(os.getpid(), signal.SIGINT)
 sys.meta_path.insert(0, Interrupting())
 cli.main()

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
+from importlib import import_module
 from typing import Annotated, Any
 
 import typer
@@ -12,62 +13,85 @@ from typer.core import TyperGroup
 from typer.main import get_command
 
 import tenfold
-from tenfold.app.advise import advise_command
-from tenfold.app.again import reproduce_command, resume_command
-from tenfold.app.bench import bench_command
-from tenfold.app.check import check_command
-from tenfold.app.cluster import cluster_command
-from tenfold.app.compare import compare_command
-from tenfold.app.doctor import doctor_command
-from tenfold.app.explain import explain_command
 from tenfold.app.failures import guarded, stoppable
-from tenfold.app.fit import fit_command
-from tenfold.app.inspect import inspect_command
-from tenfold.app.models import data_command, models_command
-from tenfold.app.predict import predict_command
-from tenfold.app.promise import estimate_command
-from tenfold.app.reduce import reduce_command
-from tenfold.app.report import report_command
-from tenfold.app.select import demo_command, select_command
-from tenfold.app.unusual import unusual_command
-from tenfold.app.watch import watch_command
 
-Command = tuple[str, Callable[..., int], str]  # its name, what it does, and that in one line
+Command = tuple[str, str, str]  # its name, the module that has it, and what it does in one line
 COMMANDS: dict[str, tuple[Command, ...]] = {  # by purpose, in the order of the help
     "Choose a model": (
-        ("select", select_command, "Choose a model for a table, estimate how good it is, save it."),
-        ("resume", resume_command, "Go on with a run that was stopped or killed."),
-        ("reproduce", reproduce_command, "Do a run again, and compare bit for bit."),
-        ("fit", fit_command, "Fit one named learner, estimate how good it is, save it."),
-        ("compare", compare_command, "Which of two or more models is better, on the same rows."),
-        ("demo", demo_command, "select on a table that is included, in seconds."),
-        ("advise", advise_command, "Which regression for a table, and why."),
+        ("select", "select", "Choose a model for a table, estimate how good it is, save it."),
+        ("resume", "again", "Go on with a run that was stopped or killed."),
+        ("reproduce", "again", "Do a run again, and compare bit for bit."),
+        ("fit", "fit", "Fit one named learner, estimate how good it is, save it."),
+        ("compare", "compare", "Which of two or more models is better, on the same rows."),
+        ("demo", "select", "select on a table that is included, in seconds."),
+        ("advise", "advise", "Which regression for a table, and why."),
     ),
     "Use a model": (
-        ("predict", predict_command, "Predictions for the rows of a file."),
-        ("explain", explain_command, "Why this row, how a column acts, what if."),
-        ("estimate", estimate_command, "Score a model on new rows whose truth is known: as promised?"),
-        ("watch", watch_command, "Have new rows drifted from the training table?"),
-        ("report", report_command, "The page of a run: verdict, errors, what drives the model."),
-        ("inspect", inspect_command, "What is inside a saved model."),
+        ("predict", "predict", "Predictions for the rows of a file."),
+        ("explain", "explain", "Why this row, how a column acts, what if."),
+        ("estimate", "promise", "Score a model on new rows whose truth is known: as promised?"),
+        ("watch", "watch", "Have new rows drifted from the training table?"),
+        ("report", "report", "The page of a run: verdict, errors, what drives the model."),
+        ("inspect", "inspect", "What is inside a saved model."),
     ),
     "Look at a table": (
-        ("check", check_command, "A table as it is read: kinds, missing values, warnings."),
-        ("cluster", cluster_command, "The groups of a table: how many, and what sets them apart."),
-        ("unusual", unusual_command, "The rows that are unlike the others, at a stated rate, and why."),
-        ("reduce", reduce_command, "The few axes along which rows differ, and the columns behind each."),
-        ("data", data_command, "Tables that are included."),
+        ("check", "check", "A table as it is read: kinds, missing values, warnings."),
+        ("cluster", "cluster", "The groups of a table: how many, and what sets them apart."),
+        ("unusual", "unusual", "The rows that are unlike the others, at a stated rate, and why."),
+        ("reduce", "reduce", "The few axes along which rows differ, and the columns behind each."),
+        ("data", "models", "Tables that are included."),
     ),
     "Look around": (
-        ("models", models_command, "The learners, and the parameters of one."),
-        ("doctor", doctor_command, "Is this machine and this installation in order?"),
-        ("bench", bench_command, "Is select as accurate and as fast here as where it was made?"),
+        ("models", "models", "The learners, and the parameters of one."),
+        ("doctor", "doctor", "Is this machine and this installation in order?"),
+        ("bench", "bench", "Is select as accurate and as fast here as where it was made?"),
     ),
-}  # fmt: skip
+}
+
+
+PLAIN: dict[str, Any] = dict(pretty_exceptions_enable=False, rich_markup_mode=None)
+
+
+class Loaded(Mapping[str, Any]):
+    """The commands by name, each loaded when it is asked for: the overview does not wait for what they import."""
+
+    def __init__(self) -> None:
+        self.listed = {name: (module, line) for some in COMMANDS.values() for name, module, line in some}
+
+    def __getitem__(self, name: str) -> Any:
+        return _loaded(name, *self.listed[name])
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.listed)
+
+    def __len__(self) -> int:
+        return len(self.listed)
+
+
+@cache
+def _loaded(name: str, module: str, line: str) -> Any:
+    alone = typer.Typer(add_completion=False, **PLAIN)
+    alone.command(name, short_help=line)(stoppable(function_of(name, module)))
+    return get_command(alone)
+
+
+def function_of(name: str, module: str) -> Callable[..., int]:
+    """What a command does."""
+    function: Callable[..., int] = getattr(import_module(f"tenfold.app.{module}"), f"{name}_command")
+    return function
 
 
 class ByPurpose(TyperGroup):
     """A group whose help lists its commands by purpose."""
+
+    commands: Any
+
+    def __init__(self, **given: Any) -> None:
+        super().__init__(**given)
+        self.commands = Loaded()
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return list(self.commands)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         width = max(len(name) for some in COMMANDS.values() for name, _, _ in some)
@@ -76,13 +100,7 @@ class ByPurpose(TyperGroup):
                 formatter.write_dl([(name.ljust(width), line) for name, _, line in some])
 
 
-app = typer.Typer(
-    cls=ByPurpose,
-    add_completion=True,
-    pretty_exceptions_enable=False,
-    rich_markup_mode=None,
-    context_settings=dict(help_option_names=["-h", "--help"]),
-)
+app = typer.Typer(cls=ByPurpose, add_completion=True, context_settings=dict(help_option_names=["-h", "--help"]), **PLAIN)
 
 
 def run(arguments: list[str] | None = None) -> int:
@@ -113,7 +131,3 @@ def _main(
 ) -> None:
     """Choose a model for a table, honestly."""
 
-
-for _purpose in COMMANDS.values():
-    for _name, _function, _line in _purpose:
-        app.command(_name, short_help=_line)(stoppable(_function))

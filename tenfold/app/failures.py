@@ -21,7 +21,7 @@ import typer
 from tenfold.app.cli import NEEDED, NEEDS, begin
 from tenfold.app.words import clean
 from tenfold.core.errors import BadParameter, TenfoldError, TenfoldWarning
-from tenfold.selection.outcome import NothingFitted
+from tenfold.selection.errors import NothingFitted
 
 FAULT, WRONG_USE, UNUSABLE, NOTHING_FITTED, TOO_LITTLE_TIME, STOPPED = 1, 2, 3, 4, 5, 130
 NOTHING = "stopped; nothing was written"

@@ -56,7 +56,8 @@ class CategoricalNB(Smoothed):
         sizes = np.where(met.any(axis=1), met.shape[1] - np.argmax(met[:, ::-1], axis=1), 0)
         sizes = np.maximum(np.maximum(sizes, self._least(len(counts))), 1)
         most = max(int(sizes.max()), counts.shape[1])
-        counts = np.pad(counts, ((0, 0), (0, most - counts.shape[1]), (0, 0)))
+        if most > counts.shape[1]:
+            counts = np.pad(counts, ((0, 0), (0, most - counts.shape[1]), (0, 0)))
         found = [np.ascontiguousarray(one[:size].T) for one, size in zip(counts, sizes, strict=True)]
         logs = [_log_shares(one, a) for one, a in zip(found, alpha, strict=True)]
         return dict(
@@ -94,7 +95,10 @@ class CategoricalNB(Smoothed):
 
 def _log_shares(counts: Array, alpha: float) -> Array:
     """log((N + α) / Σ (N + α)) of one column (classes, categories). Codes are often sparse: those that nobody has share one logarithm."""
-    total = (counts + alpha).sum(axis=1, keepdims=True)
-    found, met = np.full(counts.shape, log(np.array(alpha))), np.flatnonzero(counts.any(axis=0))
-    found[:, met] = log(counts[:, met] + alpha)
-    return np.asarray(found - log(np.where(total > 0, total, 1.0)))
+    met = np.flatnonzero(counts.any(axis=0))
+    seen = counts[:, met] + alpha
+    total = seen.sum(axis=1, keepdims=True) + alpha * (counts.shape[1] - len(met))
+    whole = log(np.where(total > 0, total, 1.0))
+    found = np.repeat(log(np.array(alpha)) - whole, counts.shape[1], axis=1)
+    found[:, met] = log(seen) - whole
+    return found

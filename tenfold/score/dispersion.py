@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.spatial.distance import cdist
 
 from tenfold.base import check
 from tenfold.core import ops
@@ -40,6 +39,8 @@ def davies_bouldin_score(X: Any, labels: Any, *, sample_weight: Any = None) -> f
     >>> round(davies_bouldin_score([[0.0], [1.0], [10.0], [11.0]], [0, 0, 1, 1]), 3)
     0.1
     """
+    from scipy.spatial.distance import cdist  # slow to load, and all who look for a score by its name load this file
+
     X, code, k, w, found = _spreads(X, labels, sample_weight, "this score")
     means = found.mean
     away = np.sqrt(((X - means[code]) ** 2).sum(axis=1))

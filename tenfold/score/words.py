@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
-from tenfold.score.registry import known_score
+if TYPE_CHECKING:
+    from tenfold.score.record import Score
 
 
 def metric_name(metric: str) -> str:
     """What a score is called in tables."""
-    score = known_score(metric)
+    score = _known(metric)
     return metric if score is None else score.label
 
 
@@ -24,7 +26,7 @@ def figure(value: float | None, metric: str = "") -> str:
     """A score with four digits that matter; accuracy in per cent."""
     if value is None or not math.isfinite(value):
         return "-"
-    score = known_score(metric)
+    score = _known(metric)
     if score is not None and score.percent:
         return f"{100 * value:.1f}%"
     size = abs(value)
@@ -34,3 +36,9 @@ def figure(value: float | None, metric: str = "") -> str:
         return f"{value:.3g}"
     decimals = 4 if size < 10 else max(0, 3 - math.floor(math.log10(size)))
     return f"{value:,.{decimals}f}"
+
+
+def _known(metric: str) -> Score | None:
+    from tenfold.score.registry import known_score  # brings SciPy: not before there is a score to show
+
+    return known_score(metric)

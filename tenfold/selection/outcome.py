@@ -10,11 +10,11 @@ import numpy as np
 
 from tenfold.base.by_rows import softmax
 from tenfold.core.data import Array
-from tenfold.core.errors import TenfoldError
 from tenfold.score.record import Score, split_choice
 from tenfold.selection.board import guess_label, name_of, place_facts
 from tenfold.selection.choice.choice import Choice, Mix, choose
 from tenfold.selection.choice.floor import floored
+from tenfold.selection.errors import NothingFitted
 from tenfold.selection.honest.audit import Audit, audit, needed
 from tenfold.selection.honest.certainty import Certainty
 from tenfold.selection.honest.decisions import Decisions
@@ -25,10 +25,6 @@ from tenfold.selection.race.race import Race
 from tenfold.selection.race.repeat import of_all_divisions
 from tenfold.table.reading import pl
 from tenfold.table.task import Task
-
-
-class NothingFitted(TenfoldError):
-    """Every learner of the race failed."""
 
 
 @dataclass(frozen=True)

@@ -32,7 +32,8 @@ from tenfold.table.packed import bytes_of, inner_name, is_packed
 try:
     import polars as pl
 except ImportError:  # polars belongs to the extra "app"
-    raise ImportError("tenfold.select reads tables with polars: install it with  pip install 'tenfold[app]'") from None
+    missing = "tenfold.select reads tables with polars: install it with  pip install 'tenfold[app]'"
+    raise ImportError(missing, name="polars") from None
 
 from tenfold.table.database import is_address, is_connection, is_database, read_database
 from tenfold.table.delimited import Delimited, read_delimited
