@@ -112,6 +112,20 @@ def test_the_auc_counts_pairs_of_one_model_by_the_weights_of_both_rows() -> None
     np.testing.assert_allclose(score_spread(judge, y, output, w, None, models, None).error, np.std(drawn), rtol=0.15)
 
 
+@pytest.mark.parametrize("share", [0.25, 0.5])
+def test_the_error_of_an_average_precision_counts_the_luck_of_how_many_rows_are_positive(share: float) -> None:
+    judge = find_score("average_precision", "classifier")
+
+    def drawn(seed: int) -> tuple[np.ndarray, np.ndarray]:
+        rng = np.random.default_rng([seed, 7])
+        y = (rng.random(200) < share).astype(np.int64)
+        return y, np.column_stack([np.zeros(200), 1.5 * y + rng.normal(size=200)])
+
+    truly = np.std([judge.of(*drawn(seed), None) for seed in range(600)])
+    told = np.mean([score_spread(judge, *drawn(seed), None, None, None, None).error for seed in range(25)])
+    np.testing.assert_allclose(told, truly, rtol=0.12)
+
+
 NAMES = [name for name in score_names("classifier") + score_names("regressor") if "msle" not in name and "deviance" not in name]
 
 
