@@ -88,8 +88,12 @@ def score_spread(
     found = _drawn(judge, truth, output, w, units, classes) if found is None else found
     if judge.role != "classifier":
         return found
-    counts = np.bincount(truth.astype(np.int64))  # what is known of such a score is what the rarest class shows
-    counts = counts[counts > 0]
+    # What is known of such a score is what the rarest class shows; of precision that which is said least, if at all.
+    if judge.name.startswith("precision"):
+        counts = np.maximum(np.bincount(output.argmax(axis=1), minlength=output.shape[1]), 1)
+    else:
+        counts = np.bincount(truth.astype(np.int64))
+        counts = counts[counts > 0]
     return replace(found, units=min(found.units, float(len(counts) * counts.min())), classes=len(counts))
 
 
