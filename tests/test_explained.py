@@ -203,6 +203,18 @@ def test_rows_count_by_their_weights() -> None:
     assert sliced[0]["mean"] == pytest.approx(sliced[1]["mean"], rel=1e-12)
 
 
+def test_drivers_are_those_of_the_rows_that_count() -> None:
+    """Rows that count a millionth have another law, which neither moves a model nor judges it."""
+    frame, heavy = table(400), np.arange(400) % 2 == 0
+    y = np.where(heavy, 3.0 * frame["a"].to_numpy(), 3.0 * frame["b"].to_numpy()) + 0.1 * np.random.default_rng(2).normal(size=400)
+    held = pl.DataFrame(dict(row=np.arange(400), fold=np.arange(400) % 5, truth=y, prediction=y, weight=np.where(heavy, 2.0, 2e-6)))
+    told = explained(fitted(frame, y, tenfold.LinearRegression()), frame, y, held)
+    falls = {one["column"]: one["fall"] for one in told["importance"]}
+    assert told["baseline"] == pytest.approx(0.1, rel=0.2) and falls["a"] > 3 and abs(falls["b"]) < 0.01
+    assert [one["score"] for one in told["sizes"]] == [pytest.approx(0.1, rel=0.3)] * 4
+    assert abs(told["sizes"][-1]["gain"]) < 0.01
+
+
 def test_what_more_rows_bring_is_judged_on_other_people() -> None:
     """Forty people with ten nearly equal rows each, whose classes are dealt out: who has seen nine knows the tenth."""
     rng, who = np.random.default_rng(3), np.repeat(np.arange(40), 10)

@@ -112,6 +112,33 @@ def test_the_auc_counts_pairs_of_one_model_by_the_weights_of_both_rows() -> None
     np.testing.assert_allclose(score_spread(judge, y, output, w, None, models, None).error, np.std(drawn), rtol=0.15)
 
 
+@pytest.mark.parametrize("share", [0.25, 0.5])
+def test_the_error_of_an_average_precision_counts_the_luck_of_how_many_rows_are_positive(share: float) -> None:
+    judge = find_score("average_precision", "classifier")
+
+    def drawn(seed: int) -> tuple[np.ndarray, np.ndarray]:
+        rng = np.random.default_rng([seed, 7])
+        y = (rng.random(200) < share).astype(np.int64)
+        return y, np.column_stack([np.zeros(200), 1.5 * y + rng.normal(size=200)])
+
+    truly = np.std([judge.of(*drawn(seed), None) for seed in range(600)])
+    told = np.mean([score_spread(judge, *drawn(seed), None, None, None, None).error for seed in range(25)])
+    np.testing.assert_allclose(told, truly, rtol=0.12)
+
+
+def test_precision_of_few_rows_that_are_said_is_known_no_better_than_by_these() -> None:
+    truth = np.repeat([0, 1], [240, 60])
+    said = np.zeros(300, dtype=np.int64)
+    said[-3:] = 1
+    judge = find_score("precision", "classifier")
+    found = score_range(judge, truth, 9.0 * np.eye(2)[said], widen=1.0)
+    assert found.estimate == found.high == 1
+    assert found.low < 0.7  # three of three
+    assert score_range(judge, truth, 9.0 * np.eye(2)[truth], widen=1.0).low > 0.95
+    never = score_range(judge, truth, 9.0 * np.eye(2)[0 * truth], widen=1.0)
+    assert never.estimate == 0 and never.high > 0.5
+
+
 NAMES = [name for name in score_names("classifier") + score_names("regressor") if "msle" not in name and "deviance" not in name]
 
 

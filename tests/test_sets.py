@@ -85,6 +85,22 @@ def test_by_weight() -> None:
     assert conformal(np.empty(0), np.empty(0)) is None and conformal(np.arange(3.0), np.array([1.0, 1.0, 50.0])) is None
 
 
+@pytest.mark.parametrize(("sigma", "rows"), [(1.0, 60), (1.5, 80)])
+def test_ranges_by_weight_hold_nine_tenths_of_what_new_rows_weigh(sigma: float, rows: int) -> None:
+    """Rows that weigh more are further off, as where rare rows stand for many."""
+
+    def losses(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
+        z = rng.normal(size=n)
+        return np.abs(rng.normal(size=n)) * np.exp(0.4 * z), np.exp(sigma * z)
+
+    new, weighs = losses(np.random.default_rng(0), 200_000)
+    order = np.argsort(new)
+    share = np.append(0.0, np.cumsum(weighs[order]) / weighs.sum())
+    reaches = [conformal(*losses(np.random.default_rng([1, seed]), rows)) for seed in range(500)]
+    held = [1.0 if one is None else share[np.searchsorted(new[order], one, "right")] for one in reaches]
+    assert np.mean(held) == pytest.approx(0.9, abs=0.012)
+
+
 def test_a_set_has_the_most_likely_class_and_what_is_likely_enough() -> None:
     probabilities = np.array([[0.5, 0.3, 0.2], [0.1, 0.8, 0.1], [0.34, 0.33, 0.33]])
     assert in_sets(probabilities, np.array([0.6, 0.9, 0.2])).tolist() == [[1, 0, 1], [0, 1, 0], [1, 0, 1]]

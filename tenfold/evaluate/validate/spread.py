@@ -88,8 +88,12 @@ def score_spread(
     found = _drawn(judge, truth, output, w, units, classes) if found is None else found
     if judge.role != "classifier":
         return found
-    counts = np.bincount(truth.astype(np.int64))  # what is known of such a score is what the rarest class shows
-    counts = counts[counts > 0]
+    # What is known of such a score is what the rarest class shows; of precision that which is said least, if at all.
+    if judge.name.startswith("precision"):
+        counts = np.maximum(np.bincount(output.argmax(axis=1), minlength=output.shape[1]), 1)
+    else:
+        counts = np.bincount(truth.astype(np.int64))
+        counts = counts[counts > 0]
     return replace(found, units=min(found.units, float(len(counts) * counts.min())), classes=len(counts))
 
 
@@ -155,11 +159,13 @@ def by_unit(value: float, part: Array, w: Array, units: Array | None) -> Spread:
 def _drawn(
     judge: Score, truth: Array, output: Array, w: Array, units: Array | None, classes: Array | None
 ) -> Spread:
-    """From units drawn with replacement; within classes where the score needs all of them."""
+    """From units drawn with replacement; within classes where the score needs all of them. An average precision rises and falls with the
+    share of the positives, which is luck too: it is one of the rows that were drawn."""
     value, rng = judge.of(truth, output, w, classes), generator(0)
     code = np.arange(len(truth)) if units is None else np.unique(units, return_inverse=True)[1].reshape(-1)
     whole = by_unit(value, np.zeros(len(truth)), w, units)
-    strata = truth if judge.every_class and units is None else np.zeros(len(truth), dtype=np.int64)
+    within = judge.every_class and judge.name != "average_precision" and units is None
+    strata = truth if within else np.zeros(len(truth), dtype=np.int64)
     order = np.argsort(code, kind="stable")
     ends = np.searchsorted(code[order], np.arange(code.max() + 2))
     of_unit = strata[order[ends[:-1]]]

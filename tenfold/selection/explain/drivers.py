@@ -79,7 +79,7 @@ def explained(
     used, y_some = frame.select(model.feature_names_in_.tolist())[some], np.asarray(y)[some]
     numbers = np.arange(frame.height) if rows is None else np.asarray(rows)
     held = None if held_out is None else Unseen.of(held_out).among(numbers)
-    unit = None if held is None else held.units(len(y))
+    unit, weight = (None, None) if held is None else (held.units(len(y)), held.weights(len(y)))
     coded = model._coded_rows(used)
     names = [str(name) for name in model.feature_names_in_]
     categories = list(model.categories_)
@@ -92,7 +92,8 @@ def explained(
     with kept_warnings():  # the board has said them
         if len(y_some) >= LEAST_ROWS:
             try:
-                facts |= _drivers(model, used, y_some, judge, rng, kinds, positive, None if unit is None else unit[some])
+                beside = (None if one is None else one[some] for one in (unit, weight))
+                facts |= _drivers(model, used, y_some, judge, rng, kinds, positive, *beside)
             except TenfoldError as reason:  # three quarters of the rows may lack a class, or be too few for a learner
                 facts["why_not"] = str(reason).splitlines()[0]
     if held is not None:
@@ -123,6 +124,7 @@ def _drivers(
     kinds: dict[str, str],
     positive: str | None = None,
     unit: Array | None = None,
+    weight: Array | None = None,
 ) -> Facts:
     order = rng.permutation(len(y))
     cut = round((1 - HELD_OUT) * len(y))
@@ -132,9 +134,9 @@ def _drivers(
         ends = np.flatnonzero(np.diff(unit[order])) + 1
         cut = int(ends[np.argmin(np.abs(ends - cut))]) if len(ends) else cut
     train, test = np.sort(order[:cut]), np.sort(order[cut:])
-    fitted: Any = fresh(model).fit(frame[train], y[train])
+    fitted: Any = fresh(model).fit(frame[train], y[train], None if weight is None else weight[train])
     response = response_of(fitted, frame[test])
-    measure = _Measure(fitted, response.X, y[test], judge)
+    measure = _Measure(fitted, response.X, y[test], judge, None if weight is None else weight[test])
     columns = _screened(measure, response, y[test], rng)
     drops = measure.drops(columns, REPEATS, rng)
     mean, error = drops.mean(axis=1), drops.std(axis=1, ddof=1)
@@ -159,15 +161,16 @@ def _drivers(
         held_out_rows=len(test),
         effects=effects,
         interactions=_interactions(response, top[:TOGETHER], rng),
-        sizes=by_sizes(alone(model), frame, y, order[:cut], test, judge, unit),
+        sizes=by_sizes(alone(model), frame, y, order[:cut], test, judge, unit, weight),
     )
 
 
 class _Measure:
     """The score of a fitted model on held-out rows, and how it falls when columns are shuffled."""
 
-    def __init__(self, model: Any, X: Array, y: Array, judge: Score) -> None:
+    def __init__(self, model: Any, X: Array, y: Array, judge: Score, weight: Array | None = None) -> None:
         self.model, self.X, self.judge = model, X, judge
+        self.w = np.ones(len(y)) if weight is None else weight
         self.classes = np.asarray(model.classes_) if model.role == "classifier" else None
         self.known = np.ones(len(y), bool) if self.classes is None else np.isin(y, self.classes)
         self.y = y[:, None].astype(np.float64) if self.classes is None else self._codes(y)
@@ -180,7 +183,7 @@ class _Measure:
     def _score(self, table: Array, rows: Array) -> float:
         where = self.known[rows]
         output = judged_output(self.judge, map_rows(self.model._outputs, table[where]), self.classes)
-        return self.judge.of(self.y[rows][where], output, np.ones(int(where.sum())), self.classes)
+        return self.judge.of(self.y[rows][where], output, self.w[rows][where], self.classes)
 
     def drops(self, columns: Array, repeats: int, rng: np.random.Generator, most: int | None = None) -> Array:
         """(columns, repeats): how much worse the score gets; on the first `most` rows."""

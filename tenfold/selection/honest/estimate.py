@@ -53,13 +53,15 @@ def estimated(judge: Score, held: HeldOut, outputs: Array, rows: Array, method: 
 def conformal(scores: Array, weights: Array | None = None, coverage: float = COVERAGE) -> float | None:
     """The smallest score that a share of all held-out rows and a new one does not exceed: the ⌈coverage (n + 1)⌉-th smallest of n.
 
-    By weight where rows have one, a new row weighing what they do on average. None where there are too few.
+    By weight where rows have one. Rows are as many as (Σw)²/Σw² that weigh alike, each of them Σw²/Σw, and so is the new one: it is drawn
+    by weight, too, and weighs more than rows do on average. None where there are too few.
     """
     if weights is None:
         place = int(np.ceil(coverage * (len(scores) + 1)))
         return None if place > len(scores) else float(np.partition(scores, place - 1)[place - 1])
     order = np.argsort(scores, kind="stable")
-    place = int(np.searchsorted(np.cumsum(weights[order]), coverage * (weights.sum() + weights.mean()))) if len(scores) else 0
+    total = weights.sum()
+    place = int(np.searchsorted(np.cumsum(weights[order]), coverage * (total + weights @ weights / total))) if total else 0
     return None if place >= len(scores) else float(scores[order[place]])
 
 

@@ -73,6 +73,14 @@ class Unseen:
         found[self.rows] = self.unit
         return found
 
+    def weights(self, count: int) -> Array | None:
+        """How much each of so many rows counts, where they do not count alike."""
+        if self.weight is None:
+            return None
+        found = np.ones(count)
+        found[self.rows] = self.weight
+        return found
+
     @cached_property
     def scores(self) -> Array:
         """Outputs as scores take them: log posteriors of classes, or values."""
