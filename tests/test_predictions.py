@@ -197,6 +197,27 @@ def test_to_standard_output_and_to_a_pipe() -> None:
     assert piped.stdout == "y,90% set,chance of no,chance of yes\n" and not piped.stderr
 
 
+@pytest.mark.skipif(os.name != "posix", reason="needs a shell")
+@pytest.mark.parametrize(
+    ("closed", "code", "out", "err"),
+    [
+        ("new.csv 2>&-", 0, 6, ""),  # rows unlike the training table are told on standard error, not among the predictions
+        ("new.csv >&-", 3, 0, "tenfold: standard output: cannot be written (Bad file descriptor)\n"),
+        ("- <&-", 3, 0, "tenfold: standard input: cannot be read (Bad file descriptor)\n"),
+    ],
+)
+def test_streams_may_be_closed(closed: str, code: int, out: int, err: str) -> None:
+    table("new.csv", 5, 5)
+    frame = pl.read_csv("new.csv")
+    frame.with_columns(pl.lit(1e9).alias(name) for name, kind in frame.schema.items() if kind.is_numeric()).write_csv("new.csv")
+    command = f"{sys.executable} -m tenfold predict t.tenfold"
+    done = subprocess.run(f"{command} {closed}", shell=True, capture_output=True, text=True)
+    assert (done.returncode, done.stdout.count("\n"), done.stderr) == (code, out, err)
+    if code == 0:
+        told = subprocess.run(f"{command} new.csv", shell=True, capture_output=True, text=True)
+        assert told.stdout == done.stdout and "unlike the training table" in told.stderr
+
+
 class Labels:
     """A model that says the same of every row."""
 
