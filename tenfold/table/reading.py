@@ -135,13 +135,10 @@ def _read_file(
     path: Path, table: str | None, query: str | None, tell: Tell, known: Collection[str]
 ) -> tuple[pl.DataFrame, str, Delimited | None]:
     """The frame, what kind of file it is, and of a CSV file where its rows stand."""
-    if path.is_dir():
-        raise BadFile(f"{path} is a folder, not a table: give a CSV or Parquet file")
-    if not path.exists():
-        near = _near(path)
-        raise BadFile(f"there is no file {path}" + (f": did you mean {' or '.join(near)}?" if near else ""))
-    if not path.is_file():
-        raise BadFile(f"{path} is a pipe or a device, and a table is read more than once: write it to a file first")
+    try:
+        _check_file(path)
+    except OSError as reason:
+        raise BadFile(f"{path} cannot be read ({reason.strerror or first_line(reason)})") from None
     kind = Path(inner_name(path)).suffix.lower()
     try:
         if is_database(path):
@@ -159,6 +156,18 @@ def _read_file(
         return found.frame, found.about, found
     except (OSError, EOFError, pl.exceptions.PolarsError) as reason:
         raise BadFile(f"{path} cannot be read as a table: {first_line(reason)}") from None
+
+
+def _check_file(path: Path) -> None:
+    """That there is a file, which may be opened."""
+    if path.is_dir():
+        raise BadFile(f"{path} is a folder, not a table: give a CSV or Parquet file")
+    if not path.exists():
+        near = _near(path)
+        raise BadFile(f"there is no file {path}" + (f": did you mean {' or '.join(near)}?" if near else ""))
+    if not path.is_file():
+        raise BadFile(f"{path} is a pipe or a device, and a table is read more than once: write it to a file first")
+    path.open("rb").close()
 
 
 def _near(path: Path) -> list[str]:
