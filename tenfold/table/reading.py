@@ -213,20 +213,27 @@ def _from_frame(table: Any) -> pl.DataFrame:
     try:
         frame = nw.from_native(table, eager_only=True)
     except nw.exceptions.DuplicateError:
-        raise BadInput("two columns of the frame have one name: rename all but one") from None
+        raise BadInput(_ambiguous([str(name) for name in table.columns])) from None
     except TypeError:
         raise BadType(
             f"{type(table).__name__} is not a table: give the path of a CSV or Parquet file, a data frame, or an array of two dimensions"
         ) from None
+    texts = [str(name) for name in frame.columns]
+    if len(set(texts)) < len(texts):  # 1 and "1"
+        raise BadInput(_ambiguous(texts))
     try:
-        names = {name: str(name) for name in frame.columns if not isinstance(name, str)}
-        frame = frame.rename(names)
+        frame = frame.rename({name: text for name, text in zip(frame.columns, texts, strict=True) if not isinstance(name, str)})
         converted: pl.DataFrame = frame.to_polars()
     except Exception as reason:  # pandas columns of mixed Python objects have no Arrow type
         raise BadInput(f"{_culprit(frame)} cannot be converted: {first_line(reason)}: give each column one type") from None
     # periods and intervals of pandas, as from pd.cut: polars knows of no texts for them
     odd = [name for name, kind in converted.schema.items() if isinstance(kind, getattr(pl, "BaseExtension", ()))]
     return converted.with_columns(pl.Series(name, [None if is_gap(one) else str(one) for one in frame[name].to_list()]) for name in odd)
+
+
+def _ambiguous(names: list[str]) -> str:
+    first = next(name for i, name in enumerate(names) if name in names[:i])
+    return f"two columns of the frame have one name, {first[:40]!r}: rename all but one"
 
 
 def _culprit(frame: Any) -> str:
