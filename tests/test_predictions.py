@@ -21,7 +21,10 @@ import pytest
 import tenfold
 from tenfold.app.commands import run
 from tenfold.selection.model import predictions
+from tenfold.selection.model.unlike import Unlike
 from tenfold.table import large
+from tenfold.table.columns import look_at_columns
+from tenfold.table.sketch import sketch
 
 Captured = pytest.CaptureFixture[str]
 
@@ -88,6 +91,21 @@ def test_a_target_may_be_called_as_what_stands_beside_it(target: str, model: str
     found = pl.read_parquet("a.parquet")
     assert found.columns == after
     np.testing.assert_array_equal(found[target], tenfold.load("o.tenfold/model.tenfold").predict("t.csv"))
+
+
+def test_names_of_many_columns_are_asked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each time polars makes a list of all of them: for every column this is quadratic."""
+    names, asked = [f"c{j}" for j in range(200)], list[int]()
+    frame = pl.DataFrame(np.random.default_rng(0).normal(size=(30, len(names))), schema=names)
+    columns, _ = look_at_columns(frame, True)
+    looked, names_of = Unlike(sketch(frame, columns)), vars(pl.DataFrame)["columns"].fget
+
+    def counted(one: pl.DataFrame) -> Any:
+        asked.append(one.width)
+        return names_of(one)
+
+    monkeypatch.setattr(pl.DataFrame, "columns", property(counted))
+    assert looked.look(frame) is not None and len(asked) < 50
 
 
 def test_without_a_sketch_nothing_is_said(capsys: Captured) -> None:
