@@ -385,15 +385,16 @@ def test_a_terminal_without_unicode() -> None:
     assert done.returncode == 0 and b"gr??e" in done.stdout
 
 
-def test_as_a_program() -> None:
-    done = subprocess.run(
-        [sys.executable, "-m", "tenfold.app.cli", "--version"], capture_output=True, text=True, check=True
-    )
+@pytest.mark.parametrize("module", ["tenfold", "tenfold.app.cli"])
+def test_as_a_program(module: str) -> None:
+    done = subprocess.run([sys.executable, "-m", module, "--version"], capture_output=True, text=True, check=True)
     assert done.stdout == f"tenfold {tenfold.__version__}\n"
-    overview = [sys.executable, "-X", "importtime", "-m", "tenfold.app.cli"]
+    overview = [sys.executable, "-X", "importtime", "-m", module]
     listed = subprocess.run(overview, capture_output=True, text=True, check=True)
     assert all(command in listed.stdout for command in ("select", "demo", "predict", "inspect"))
     assert not any(f" {library}\n" in listed.stderr for library in ("numpy", "scipy", "polars"))  # only commands need them
+    wrong = subprocess.run([sys.executable, "-m", module, "inspect", "nowhere"], capture_output=True, text=True, check=False)
+    assert wrong.returncode == 3 and wrong.stderr.startswith("tenfold: ") and wrong.stderr.count("\n") == 1
 
 
 # --- words ---------------------------------------------------------------------------------------------

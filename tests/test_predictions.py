@@ -21,7 +21,10 @@ import pytest
 import tenfold
 from tenfold.app.commands import run
 from tenfold.selection.model import predictions
+from tenfold.selection.model.unlike import Unlike
 from tenfold.table import large
+from tenfold.table.columns import look_at_columns
+from tenfold.table.sketch import sketch
 
 Captured = pytest.CaptureFixture[str]
 
@@ -88,6 +91,21 @@ def test_a_target_may_be_called_as_what_stands_beside_it(target: str, model: str
     found = pl.read_parquet("a.parquet")
     assert found.columns == after
     np.testing.assert_array_equal(found[target], tenfold.load("o.tenfold/model.tenfold").predict("t.csv"))
+
+
+def test_names_of_many_columns_are_asked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each time polars makes a list of all of them: for every column this is quadratic."""
+    names, asked = [f"c{j}" for j in range(200)], list[int]()
+    frame = pl.DataFrame(np.random.default_rng(0).normal(size=(30, len(names))), schema=names)
+    columns, _ = look_at_columns(frame, True)
+    looked, names_of = Unlike(sketch(frame, columns)), vars(pl.DataFrame)["columns"].fget
+
+    def counted(one: pl.DataFrame) -> Any:
+        asked.append(one.width)
+        return names_of(one)
+
+    monkeypatch.setattr(pl.DataFrame, "columns", property(counted))
+    assert looked.look(frame) is not None and len(asked) < 50
 
 
 def test_without_a_sketch_nothing_is_said(capsys: Captured) -> None:
@@ -195,6 +213,27 @@ def test_to_standard_output_and_to_a_pipe() -> None:
     assert done.returncode == 0 and done.stdout.count("\n") == 6 and done.stdout.startswith("y,90% set,chance of no,chance of yes")
     piped = subprocess.run(f"{' '.join(command)} | head -1", shell=True, capture_output=True, text=True)
     assert piped.stdout == "y,90% set,chance of no,chance of yes\n" and not piped.stderr
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a shell")
+@pytest.mark.parametrize(
+    ("closed", "code", "out", "err"),
+    [
+        ("new.csv 2>&-", 0, 6, ""),  # rows unlike the training table are told on standard error, not among the predictions
+        ("new.csv >&-", 3, 0, "tenfold: standard output: cannot be written (Bad file descriptor)\n"),
+        ("- <&-", 3, 0, "tenfold: standard input: cannot be read (Bad file descriptor)\n"),
+    ],
+)
+def test_streams_may_be_closed(closed: str, code: int, out: int, err: str) -> None:
+    table("new.csv", 5, 5)
+    frame = pl.read_csv("new.csv")
+    frame.with_columns(pl.lit(1e9).alias(name) for name, kind in frame.schema.items() if kind.is_numeric()).write_csv("new.csv")
+    command = f"{sys.executable} -m tenfold predict t.tenfold"
+    done = subprocess.run(f"{command} {closed}", shell=True, capture_output=True, text=True)
+    assert (done.returncode, done.stdout.count("\n"), done.stderr) == (code, out, err)
+    if code == 0:
+        told = subprocess.run(f"{command} new.csv", shell=True, capture_output=True, text=True)
+        assert told.stdout == done.stdout and "unlike the training table" in told.stderr
 
 
 class Labels:

@@ -110,6 +110,13 @@ def test_a_target_in_memory_is_missing_where_its_owner_says_so(target: Any, valu
     assert _values(target) == values
 
 
+@pytest.mark.parametrize("target", [None, 1])
+def test_a_target_that_is_no_name_is_not_taken_for_one_value(target: Any) -> None:
+    """A column of pandas may be called 1."""
+    with pytest.raises(BadParameter, match=f"target={target}: must be the name of a column, such as '1', or its values"):
+        tenfold.select(pandas.DataFrame(np.ones((20, 2))), target)
+
+
 @pytest.mark.parametrize("kind", ["datetime64[ns]", "timedelta64[ns]"])
 def test_times_of_numpy_are_no_numbers_to_predict(kind: str) -> None:
     with pytest.raises(BadInput, match=r"the target column 'target' holds D.*: give a column of numbers or classes"):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import io
 import os
 import sys
 from pathlib import Path
@@ -86,6 +88,25 @@ def test_a_pipe_is_no_table() -> None:
     finally:
         os.close(reading)
         os.close(writing)
+
+
+@pytest.mark.parametrize("end", ["csv", "csv.gz", "parquet", "jsonl", "xlsx", "db"])
+def test_a_file_that_may_not_be_read_cannot_be_used(end: str, monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:
+    """Which is not a wrong use of the command."""
+    name, opened = f"t.{end}", io.open
+
+    def refuse(file: Any, *how: Any, **more: Any) -> Any:
+        if str(file) == name:
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), file)
+        return opened(file, *how, **more)
+
+    Path(name).write_text("x")
+    monkeypatch.setattr(os, "access", lambda path, mode, **more: str(path) != name)
+    monkeypatch.setattr(io, "open", refuse)
+    for typed, code in ((["select", name, "--target", "y", "--quiet"], 3), (["cluster", name], 3), (["check", name], 2)):
+        assert run(typed) == code
+        assert capsys.readouterr().err == f"tenfold: {name} cannot be read (Permission denied)\n"
+    assert run(["inspect", name]) == 3
 
 
 def test_who_reads_the_progress_may_go_away(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -238,8 +238,9 @@ def test_what_a_search_for_faults_has_found(tmp_path: Path) -> None:
     assert tenfold.read(tmp_path / "t.csv").frame.columns == ["&lt;b&gt;", "x"]
     (tmp_path / "t.csv").write_text('"a ""b""",x\n1,2\n3,5\n')
     assert tenfold.read(tmp_path / "t.csv").frame.columns == ['a "b"', "x"]
-    with pytest.raises(BadInput, match="two columns of the frame have one name"):
-        tenfold.read(pd.DataFrame([[1, 2], [3, 4]], columns=["a", "a"]))
+    for names, twice in ((["b", "a", "a"], "a"), (["1", "b", 1], "1")):
+        with pytest.raises(BadInput, match=f"two columns of the frame have one name, '{twice}': rename all but one"):
+            tenfold.read(pd.DataFrame([[1, 2, 3], [3, 4, 5]], columns=names))
     long = [str(2**63 + i) for i in range(30)]  # as floats they would all be one number
     (tmp_path / "long.csv").write_text("nr,x\n" + "".join(f"{one},{i + 0.5}\n" for i, one in enumerate(long)))
     for table in (tenfold.read(tmp_path / "long.csv"), tenfold.read(pl.DataFrame({"nr": pl.Series(long).cast(pl.UInt64), "x": range(30)}))):

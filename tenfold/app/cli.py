@@ -14,6 +14,7 @@ STOPPED = 130  # exit code
 
 def main() -> None:
     """Run the command line; asked to end by the system (SIGTERM), as on Ctrl-C."""
+    _open_streams()
     usual = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
     heeded = [number for number, handler in usual.items() if signal.getsignal(number) is handler]  # a shell may have them ignored
     for number in heeded:
@@ -32,6 +33,18 @@ def main() -> None:
     for number in heeded:
         signal.signal(number, signal.SIG_IGN)  # all is done
     sys.exit(code)
+
+
+def _open_streams() -> None:
+    """Standard streams that were closed by who started this (>&-): Python has None for them, prints what is meant for standard error
+    to standard output, among the predictions, and gives their numbers to the next files. To read or write one is an error as in
+    other programs; only messages go nowhere."""
+    if sys.stdin is None:
+        sys.stdin = os.fdopen(os.open(os.devnull, os.O_WRONLY), encoding="utf-8")
+    if sys.stdout is None:
+        sys.stdout = os.fdopen(os.open(os.devnull, os.O_RDONLY), "w", encoding="utf-8")
+    if sys.stderr is None:
+        sys.stderr = os.fdopen(os.open(os.devnull, os.O_WRONLY), "w", encoding="utf-8")
 
 
 def begin() -> None:

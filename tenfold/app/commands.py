@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
@@ -71,7 +72,9 @@ class Loaded(Mapping[str, Any]):
 @cache
 def _loaded(name: str, module: str, line: str) -> Any:
     alone = typer.Typer(add_completion=False, **PLAIN)
-    alone.command(name, short_help=line)(stoppable(function_of(name, module)))
+    function = function_of(name, module)
+    _leave_reading_to(function)
+    alone.command(name, short_help=line)(stoppable(function))
     return get_command(alone)
 
 
@@ -79,6 +82,15 @@ def function_of(name: str, module: str) -> Callable[..., int]:
     """What a command does."""
     function: Callable[..., int] = getattr(import_module(f"tenfold.app.{module}"), f"{name}_command")
     return function
+
+
+def _leave_reading_to(command: Callable[..., int]) -> None:
+    """A file that may not be read is one that cannot be used, which who reads it tells; the parser would call it wrong use."""
+    signature = inspect.signature(command, eval_str=True)
+    for parameter in signature.parameters.values():
+        for option in getattr(parameter.annotation, "__metadata__", ()):
+            option.readable = False
+    vars(command)["__signature__"] = signature
 
 
 class ByPurpose(TyperGroup):
@@ -130,4 +142,3 @@ def _main(
     ] = False,
 ) -> None:
     """Choose a model for a table, honestly."""
-

@@ -198,6 +198,8 @@ def _with_target(raw: Raw, target: Any) -> tuple[pl.DataFrame, str]:
     frame = raw.frame
     if isinstance(target, str):
         return frame, target
+    if np.ndim(target) == 0:  # a column of pandas that is called 3 is read as '3'
+        raise BadParameter(f"target={target!r}: must be the name of a column, such as {frame.columns[-1]!r}, or its values")
     values = _values(target)
     height = raw.height or frame.height
     if len(values) != height:

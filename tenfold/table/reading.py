@@ -136,13 +136,10 @@ def _read_file(
     path: Path, table: str | None, query: str | None, tell: Tell, known: Collection[str]
 ) -> tuple[pl.DataFrame, str, Delimited | None]:
     """The frame, what kind of file it is, and of a CSV file where its rows stand."""
-    if path.is_dir():
-        raise BadFile(f"{path} is a folder, not a table: give a CSV or Parquet file")
-    if not path.exists():
-        near = _near(path)
-        raise BadFile(f"there is no file {path}" + (f": did you mean {' or '.join(near)}?" if near else ""))
-    if not path.is_file():
-        raise BadFile(f"{path} is a pipe or a device, and a table is read more than once: write it to a file first")
+    try:
+        _check_file(path)
+    except OSError as reason:
+        raise BadFile(f"{path} cannot be read ({reason.strerror or first_line(reason)})") from None
     kind = Path(inner_name(path)).suffix.lower()
     try:
         if is_database(path):
@@ -160,6 +157,18 @@ def _read_file(
         return found.frame, found.about, found
     except (OSError, EOFError, pl.exceptions.PolarsError) as reason:
         raise BadFile(f"{path} cannot be read as a table: {first_line(reason)}") from None
+
+
+def _check_file(path: Path) -> None:
+    """That there is a file, which may be opened."""
+    if path.is_dir():
+        raise BadFile(f"{path} is a folder, not a table: give a CSV or Parquet file")
+    if not path.exists():
+        near = _near(path)
+        raise BadFile(f"there is no file {path}" + (f": did you mean {' or '.join(near)}?" if near else ""))
+    if not path.is_file():
+        raise BadFile(f"{path} is a pipe or a device, and a table is read more than once: write it to a file first")
+    path.open("rb").close()
 
 
 def _near(path: Path) -> list[str]:
@@ -205,20 +214,27 @@ def _from_frame(table: Any) -> pl.DataFrame:
     try:
         frame = nw.from_native(table, eager_only=True)
     except nw.exceptions.DuplicateError:
-        raise BadInput("two columns of the frame have one name: rename all but one") from None
+        raise BadInput(_ambiguous([str(name) for name in table.columns])) from None
     except TypeError:
         raise BadType(
             f"{type(table).__name__} is not a table: give the path of a CSV or Parquet file, a data frame, or an array of two dimensions"
         ) from None
+    texts = [str(name) for name in frame.columns]
+    if len(set(texts)) < len(texts):  # 1 and "1"
+        raise BadInput(_ambiguous(texts))
     try:
-        names = {name: str(name) for name in frame.columns if not isinstance(name, str)}
-        frame = frame.rename(names)
+        frame = frame.rename({name: text for name, text in zip(frame.columns, texts, strict=True) if not isinstance(name, str)})
         converted: pl.DataFrame = frame.to_polars()
     except Exception as reason:  # pandas columns of mixed Python objects have no Arrow type
         raise BadInput(f"{_culprit(frame)} cannot be converted: {first_line(reason)}: give each column one type") from None
     # periods and intervals of pandas, as from pd.cut: polars knows of no texts for them
     odd = [name for name, kind in converted.schema.items() if isinstance(kind, getattr(pl, "BaseExtension", ()))]
     return converted.with_columns(pl.Series(name, [None if is_gap(one) else str(one) for one in frame[name].to_list()]) for name in odd)
+
+
+def _ambiguous(names: list[str]) -> str:
+    first = next(name for i, name in enumerate(names) if name in names[:i])
+    return f"two columns of the frame have one name, {first[:40]!r}: rename all but one"
 
 
 def _culprit(frame: Any) -> str:

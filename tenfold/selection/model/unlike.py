@@ -27,7 +27,8 @@ class Unlike:
 
     def look(self, frame: pl.DataFrame) -> pl.Series | None:
         """Look at the next rows; what is unlike in each of them in words, null where nothing is. None without a sketch."""
-        columns = [one for one in self.sketched.get("columns", []) if one["name"] in frame.columns]
+        known = set(frame.columns)
+        columns = [one for one in self.sketched.get("columns", []) if one["name"] in known]
         start, self.rows = self.rows, self.rows + frame.height
         if not columns:
             return None

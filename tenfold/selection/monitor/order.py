@@ -32,7 +32,8 @@ def ordered(raw: Raw, columns: Sequence[Facts], settings: Facts) -> Facts:
 
     columns: what run.json says of them. What the run was told of groups and time is not said again.
     """
-    kinds = {str(one.get("name")): one.get("kind") for one in columns if one.get("name") in raw.frame.columns}
+    known = set(raw.frame.columns)
+    kinds = {str(one.get("name")): one.get("kind") for one in columns if one.get("name") in known}
     told = {settings.get(role) for role in ("groups", "time_column", "target", "weights")}
     names = [name for name, kind in kinds.items() if name not in told and (kind in KEYS or says(name, TIMES))][:WIDE]
     flags = Table(replace(raw, frame=raw.frame.select(names))).flags if names else []
