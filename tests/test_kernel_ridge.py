@@ -97,6 +97,24 @@ def test_kernels_of_a_low_rank(params: dict[str, Any], monkeypatch: Any) -> None
         np.testing.assert_allclose(one, expected, rtol=1e-8)
 
 
+@pytest.mark.parametrize("shift", [0.0, 100.0, 1e3])
+def test_rows_far_from_zero_left_out_are_those_of_refits(shift: float) -> None:
+    """Beside the kernel's largest eigenvalue the penalty is rounding: one decomposition of all rows says nothing of the others."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(60, 4)) + shift
+    y = X @ [1.0, -2.0, 0.5, 1.0] + rng.normal(size=60)
+    folds = [(np.delete(np.arange(60), test), test) for test in np.array_split(rng.permutation(60), 4)]
+    for params in ({"kernel": "linear"}, {"kernel": "poly", "degree": 2, "gamma": 0.2}):
+        model = tenfold.KernelRidge(2.0, **params)
+        found = tenfold.cross_val_predict(model, X, y, folds=folds)
+        along = tenfold.validation_path(model, X, y, "alpha", [0.5, 2.0], folds=folds, score="mse")
+        for train, test in folds:
+            np.testing.assert_allclose(found[test], model.fit(X[train], y[train]).predict(X[test]), rtol=1e-5)
+        np.testing.assert_allclose(np.ravel(along.mean)[1], np.mean([np.mean((y - found)[test] ** 2) for _, test in folds]), rtol=1e-5)
+        both = tenfold.KernelRidge([0.5, 2.0], **params).fit(X, np.column_stack([y, y])).predict(X)
+        np.testing.assert_allclose(both[:, 1], model.fit(X, y).predict(X), rtol=1e-5)
+
+
 def test_kernels_of_a_high_rank_have_no_small_factor() -> None:
     far = 100 * RNG.normal(size=(220, 3))
     assert dual.low_rank(kernels.pairwise_kernels(far, metric="rbf"), 1e-3) is None

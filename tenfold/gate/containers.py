@@ -55,6 +55,22 @@ def as_table(learner: Any, X: Any, coder: Coder | None = None) -> tuple[Any, Arr
     return X, names
 
 
+def sound_rows(X: Any) -> Any:
+    """Sparse X by rows, each place named once and within the table: SciPy does not look, and would read and write beyond it."""
+    try:
+        if hasattr(X, "check_format"):
+            X.check_format(full_check=True)
+    except ValueError as why:
+        raise BadInput(
+            f"the sparse X is no table of {X.shape[0]} rows and {X.shape[1]} columns ({why}): give the right shape where it is made"
+        ) from None
+    rows = X.tocsr()
+    if not rows.has_canonical_format:  # values of one place are one value, their sum
+        rows = rows.copy() if rows is X else rows
+        rows.sum_duplicates()
+    return rows
+
+
 def _unpacked(learner: Any, X: Any) -> Any:
     """The array inside a sparse matrix or a list of rows."""
     if ops.is_sparse(X):
@@ -66,7 +82,7 @@ def _unpacked(learner: Any, X: Any) -> Any:
             raise BadInput(f"Expected 2D array, got {X.ndim}D sparse array instead. Reshape your data")
         if X.dtype.kind == "c":
             raise BadInput("Complex data not supported: give real numbers")
-        return X.tocsr()
+        return sound_rows(X)
     try:
         table = None if X is None or isinstance(X, (str, bytes, dict, set)) else as_objects(X)
     except ValueError:

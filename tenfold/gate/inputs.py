@@ -22,6 +22,7 @@ from tenfold.core import ops
 from tenfold.core.data import Array, Arrays, Block, Target
 from tenfold.core.engine import Local
 from tenfold.core.errors import BadInput, BadType
+from tenfold.gate.containers import sound_rows
 
 
 class Items(Arrays):
@@ -190,7 +191,7 @@ def _sequences(name: str, X: Any) -> tuple[Array, int]:
 
 
 def _pairs(name: str, X: Any) -> tuple[Any, int]:
-    table: Any = X.tocsr() if ops.is_sparse(X) else np.ascontiguousarray(X)
+    table: Any = sound_rows(X) if ops.is_sparse(X) else np.ascontiguousarray(X)
     if table.ndim != 2 or table.dtype.kind not in "biuf":
         raise BadInput(f"{name} takes a table of numbers, rows against rows, not {table.dtype} of shape {table.shape}")
     table = table if table.dtype in (np.float32, np.float64) else table.astype(np.float64)

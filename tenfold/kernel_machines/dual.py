@@ -13,13 +13,14 @@ from tenfold.core.engine import each
 from tenfold.core.errors import Degenerate, warn
 from tenfold.core.threads import patiently, single_blas
 from tenfold.kernel_machines.kernelized import mirrored
-from tenfold.solve.linalg import SINGULAR, rounding
+from tenfold.solve.linalg import EPS, SINGULAR, rounding
 from tenfold.solve.tiles import cholesky_in_place, in_rows, solve_both
 
 LEAST_ROWS = 200  # from which a low rank is looked for
 LARGEST_RANK = 4  # rows for each column of the factor, at least
 PIVOTS = 32  # taken at once
 LOST = 1e-10  # share of the smallest penalty that what a low rank leaves out may be
+MOST_ROUNDED = 1e-6  # share of the smallest eigenvalue that rounding may be, for what follows from the decomposition
 TINY, MOST_TINY = 1e-15, 1e-7  # share of the trace that rounding leaves, and the share of the smallest penalty that this may be
 
 
@@ -28,6 +29,11 @@ class Decomposed:
 
     def __init__(self, K: Array) -> None:
         self.values, self.vectors = patiently(np.linalg.eigh, K)
+
+    def knows(self, alpha: float) -> bool:
+        """Whether the smallest eigenvalue of K + alpha has digits beside the rounding of the largest."""
+        largest = float(np.abs(self.values).max(initial=0.0))
+        return bool(EPS * largest <= MOST_ROUNDED * float((self.values + alpha).min(initial=np.inf)))
 
     def _inverse(self, alpha: float) -> Array:
         shifted = self.values + alpha
@@ -61,6 +67,9 @@ class LowRank(Decomposed):
         self.values, turn = patiently(np.linalg.eigh, factor.T @ factor)
         self.vectors = factor @ turn
         self.others: dict[int, tuple[Array, Array]] = {}
+
+    def knows(self, alpha: float) -> bool:
+        return True  # such a factor is only made where rounding is little beside the penalties
 
     def _inverse(self, alpha: float) -> Array:
         return np.asarray(1.0 / (np.maximum(self.values, 0.0) + alpha))
@@ -144,7 +153,7 @@ class System:
             Degenerate,
             stacklevel=2,
         )
-        return self.at(alpha)
+        return self._along_axes(alpha)
 
     @cached_property
     def spectrum(self) -> tuple[Decomposed, Array]:
@@ -156,9 +165,16 @@ class System:
         return known, known.turned(self.root[:, None] * self.y)
 
     def at(self, alpha: float) -> Array:
-        """c from the decomposition, which all penalties share."""
+        """c from the decomposition, which all penalties share; by Cholesky where that has more digits."""
+        return self._along_axes(alpha) if self.knows(alpha) else self.solved(alpha)
+
+    def _along_axes(self, alpha: float) -> Array:
         known, turned = self.spectrum
         return np.asarray(self.root[:, None] * known.solved(alpha, self.root[:, None] * self.y, turned))
+
+    def knows(self, alpha: float) -> bool:
+        """Whether the decomposition says what a fit with this penalty would."""
+        return self.spectrum[0].knows(alpha)
 
     @single_blas
     def left_out(self, alpha: float, parts: Sequence[Array] | None) -> list[Array]:

@@ -155,6 +155,8 @@ class KernelRidge(Regressor, Kernelized):
             return None
         _, y, w = drive(kept_rows(), source, current_engine(source), "KernelRidge")
         system = System(lambda: self._lower(self.X_fit_), y.astype(np.float64), w, min(float(one.alpha) for one in models))
+        if not all(system.knows(float(one.alpha)) for one in models):
+            return None
         return (system.left_out(float(one.alpha), parts) for one in models)
 
 

@@ -17,7 +17,7 @@ from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Moments
 from tenfold.linear.affine import AffineRegressor, centred
 from tenfold.solve.few_rows import FewRows, principal, rows_or_moments, target_squares
-from tenfold.solve.linalg import eigh
+from tenfold.solve.linalg import differ, eigh, eigh_graded, rounding
 
 SMALLEST = np.finfo(float).eps  # share of the variance of y below which the noise is rounding
 SMALL, LARGE = 1e-100, 1e100  # bounds of the precisions, so that nothing overflows
@@ -87,9 +87,10 @@ class BayesianRidge(AffineRegressor, OnePass):
             values, vectors = principal(Z)
             return mean, values, vectors, (Z @ vectors).T @ t[:, 0]
         mean, Sxx, Sxy = centred(stats, self.n_features_in_, self.fit_intercept)
-        values, vectors = eigh(Sxx)
-        values = np.maximum(values, 0.0)
-        seen = values > SMALLEST * len(values) * values.max(initial=0.0)
+        lost = rounding(len(Sxx))  # of each column
+        values, vectors = eigh_graded(Sxx, lost) if differ(np.diagonal(Sxx)) else eigh(Sxx)
+        seen = values > 2 * lost * (np.diagonal(Sxx) @ vectors**2)
+        values = np.where(seen, values, 0.0)
         right = np.where(seen, vectors.T @ Sxy[:, 0], 0.0)  # of directions without spread nothing is known
         return mean, values, vectors, right
 

@@ -15,13 +15,12 @@ from tenfold.core.errors import BadParameter, Degenerate, warn
 from tenfold.core.learned import learned
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.stats import Moments
-from tenfold.core.threads import patiently
 from tenfold.linear.affine import centred
 from tenfold.linear.leave_one_out import LinearSmoother
 from tenfold.linear.operator import Operable
 from tenfold.linear.penalties import are_several, positive_numbers
 from tenfold.solve.few_rows import FewRows, ridge_from_rows, rows_or_moments
-from tenfold.solve.linalg import nonnegative, solve_spd
+from tenfold.solve.linalg import eigh_shifted, nonnegative, solve_spd
 
 
 @estimator
@@ -128,14 +127,15 @@ class Ridge(Operable, LinearSmoother, OnePass):
         return self._fitted_path(mean, ridge_from_rows(Z, t, np.asarray(alphas, dtype=np.float64)))
 
     def _solve_path(self, stats: FewRows | Moments, values: list[float]) -> list[dict[str, Any]]:
-        """All penalties from one decomposition: with Sxx = V diag(e) Vᵀ,  w(alpha) = V (Vᵀ Sxy / (e + alpha))."""
+        """All penalties from one decomposition: with Sxx + least I = V diag(e) Vᵀ, w(alpha) = V (Vᵀ Sxy / (e + alpha − least))."""
         if isinstance(stats, FewRows):
             return self._from_rows(stats, values)
         if self.positive or min(values) <= 0:
             return OnePass._solve_path(self, stats, values)
         mean, Sxx, Sxy = centred(stats, self.n_features_in_, self.fit_intercept)
-        e, V = patiently(np.linalg.eigh, Sxx)  # not SciPy's, which keeps the threads of other folds waiting
-        denominators = np.maximum(e, 0.0) + np.asarray(values)[:, None]
+        least = float(min(values))
+        e, V = eigh_shifted(Sxx, least)
+        denominators = np.maximum(e, least) + (np.asarray(values) - least)[:, None]
         shrunk = (Sxy.T @ V) / denominators[:, None]  # (alphas, q, p)
         coefs = (shrunk.reshape(-1, len(e)) @ V.T).reshape(shrunk.shape)
         return self._fitted_path(mean, coefs)

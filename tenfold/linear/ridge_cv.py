@@ -25,7 +25,7 @@ from tenfold.linear.ridge import Ridge
 from tenfold.score.record import Score
 from tenfold.score.registry import find_score
 from tenfold.solve.few_rows import FewRows, are_few, principal, rows_or_moments
-from tenfold.solve.linalg import eigh
+from tenfold.solve.linalg import eigh_shifted
 
 
 @dataclass(slots=True)
@@ -37,34 +37,40 @@ class Errors(Stats):
 
 @dataclass(frozen=True)
 class Path:
-    """All ridge solutions at once: with Sxx = V diag(e) Vᵀ, w(alpha) = V (Vᵀ Sxy / (e + alpha))."""
+    """All ridge solutions at once: with Sxx + least I = V diag(e) Vᵀ, w(alpha) = V (Vᵀ Sxy / (e + alpha − least))."""
 
     mean: Array  # of X and y
     weight: float
     vectors: Array
-    values: Array
+    values: Array  # e
     rotated: Array  # Vᵀ Sxy (p, q)
     alphas: Array
+    least: float  # of the penalties
     fit_intercept: bool
 
     @classmethod
     def of(cls, stats: FewRows | Moments, p: int, alphas: Array, fit_intercept: bool) -> Path:
+        least = float(alphas.min())
         if isinstance(stats, FewRows):
             mean, Z, t = stats.centred(fit_intercept)
             values, vectors = principal(Z)
-            used = mean if fit_intercept else np.zeros_like(mean)
-            return cls(used, float(stats.weight), vectors, values, (Z @ vectors).T @ t, alphas, fit_intercept)
-        mean, Sxx, Sxy = centred(stats, p, fit_intercept)
-        values, vectors = eigh(Sxx)
-        real = values > values.max(initial=0.0) * p * np.finfo(float).eps  # the others are rounding
-        values, vectors = values[real], vectors[:, real]
+            values, rotated = values + least, (Z @ vectors).T @ t
+        else:
+            mean, Sxx, Sxy = centred(stats, p, fit_intercept)
+            values, vectors = eigh_shifted(Sxx, least)
+            real = values > (0.0 if least else values.max(initial=0.0) * p * np.finfo(float).eps)  # the others are rounding
+            values, vectors = np.maximum(values[real], least), vectors[:, real]
+            rotated = vectors.T @ Sxy
         used = mean if fit_intercept else np.zeros_like(mean)
-        rotated = vectors.T @ Sxy
-        return cls(used, float(stats.weight), vectors, values, rotated, alphas, fit_intercept)
+        return cls(used, float(stats.weight), vectors, values, rotated, alphas, least, fit_intercept)
+
+    def shrinkage(self, alpha: float) -> Array:
+        """1 / (e + alpha − least)."""
+        return np.asarray(1 / (self.values + (alpha - self.least)))
 
     def coefficients(self, k: int) -> Array:
         """(p, q) for the k-th penalty."""
-        found: Array = self.vectors @ (self.rotated / (self.values + self.alphas[k])[:, None])
+        found: Array = self.vectors @ (self.rotated * self.shrinkage(self.alphas[k])[:, None])
         return found
 
     def rest(self, X: Any, y: Array) -> Generator[tuple[Array, Array], None, None]:
@@ -74,7 +80,7 @@ class Path:
         Z2 = Z * Z
         left = y - self.mean[p:]
         for alpha in self.alphas:
-            shrink = 1 / (self.values + alpha)
+            shrink = self.shrinkage(alpha)
             own = Z2 @ shrink + (1 / self.weight if self.fit_intercept else 0.0)
             yield left - Z @ (self.rotated * shrink[:, None]), own
 

@@ -13,7 +13,7 @@ from tenfold.core.data import Array, Block
 from tenfold.core.errors import CannotForget, Degenerate, warn
 from tenfold.core.stats import Moments, Stats
 from tenfold.core.threads import patiently
-from tenfold.solve.linalg import eigh, singular_values
+from tenfold.solve.linalg import differ, eigh, singular_values, upper_triangle
 
 WIDE_FROM = 256  # columns: below, sums of products are small and quickly made
 EPS = float(np.finfo(float).eps)
@@ -159,7 +159,12 @@ def ridge_from_rows(Z: Array, t: Array, alphas: Array) -> Array:
     """(m, q, p): w(alpha) = Zᵀ (Z Zᵀ + alpha I)⁻¹ t for each alpha >= 0, from one eigendecomposition of Z Zᵀ.
 
     With Z Zᵀ = U diag(e) Uᵀ. Directions of no length have no part in w: so alpha = 0 gives the solution of least norm.
+    Of columns in very different units products would lose the small ones: there the axes are those of the rows themselves.
     """
+    if differ((Z * Z).sum(axis=0)):
+        e, V = principal(Z)
+        shrunk = (t.T @ (Z @ V)) / (e + alphas[:, None])[:, None]  # (m, q, r)
+        return np.asarray(shrunk @ V.T)
     e, U = _axes(Z)
     shrunk = (t.T @ U) / (e + alphas[:, None])[:, None]  # (m, q, n)
     return np.asarray((shrunk.reshape(-1, len(e)) @ (U.T @ Z)).reshape(len(alphas), t.shape[1], Z.shape[1]))
@@ -168,10 +173,15 @@ def ridge_from_rows(Z: Array, t: Array, alphas: Array) -> Array:
 def inverse_root(Z: Array, alpha: float) -> tuple[Array, float]:
     """F (p, r) with F Fᵀ z = (ZᵀZ + alpha I)⁻¹ z for every z that is a sum of rows of Z, and the condition of the matrix there.
 
-    With Z Zᵀ = U diag(e) Uᵀ:  F = Zᵀ U diag(e (e + alpha))^(−1/2).
+    With Z Zᵀ = U diag(e) Uᵀ and ZᵀZ = V diag(e) Vᵀ:  F = V diag(e + alpha)^(−1/2) = Zᵀ U diag(e (e + alpha))^(−1/2).
     """
-    e, U = _axes(Z)
-    return Z.T @ (U / np.sqrt(e * (e + alpha))), float((e.max(initial=0.0) + alpha) / (e.min(initial=np.inf) + alpha))
+    if differ((Z * Z).sum(axis=0)):
+        e, V = principal(Z)
+        F = V / np.sqrt(e + alpha)
+    else:
+        e, U = _axes(Z)
+        F = Z.T @ (U / np.sqrt(e * (e + alpha)))
+    return F, float((e.max(initial=0.0) + alpha) / (e.min(initial=np.inf) + alpha))
 
 
 def _axes(Z: Array) -> tuple[Array, Array]:
@@ -182,10 +192,20 @@ def _axes(Z: Array) -> tuple[Array, Array]:
 
 
 def principal(Z: Array) -> tuple[Array, Array]:
-    """Squared singular values of Z above rounding, largest first, and the directions (p, r) that they belong to."""
-    _, singular, Vt = patiently(np.linalg.svd, Z, full_matrices=False)
-    keep = singular > singular.max(initial=0.0) * EPS * max(Z.shape)
-    return singular[keep] ** 2, np.ascontiguousarray(Vt[keep].T)
+    """Squared singular values of Z above rounding, largest first, and the directions (p, r) that they belong to.
+
+    Each column is rounded to its own length, also where lengths are very different: the rows are turned so that the longest columns
+    come first in a triangle, whose singular values keep their digits.
+    """
+    squares = (Z * Z).sum(axis=0)
+    uneven = differ(squares)
+    order = np.argsort(-squares, kind="stable") if uneven else np.arange(Z.shape[1])
+    turned = upper_triangle(Z[:, order]) if uneven else Z
+    _, singular, Vt = patiently(np.linalg.svd, turned, full_matrices=False)
+    keep = singular**2 > (Vt * Vt) @ squares[order] * (EPS * max(Z.shape)) ** 2
+    vectors = np.empty((Z.shape[1], int(keep.sum())))
+    vectors[order] = Vt[keep].T
+    return singular[keep] ** 2, vectors
 
 
 def least_norm(Z: Array, t: Array) -> tuple[Array, int, Array]:

@@ -19,6 +19,7 @@ from tenfold.core.errors import Degenerate, warn
 from tenfold.core.threads import is_long, patiently
 
 EPS = float(np.finfo(float).eps)
+UNEVEN = 1e4  # how much larger than another a column's square may be before their units are called different
 SINGULAR = 1e-14  # 1 / condition of a matrix of products, columns scaled, from which no digit of its inverse can be had
 
 
@@ -106,17 +107,42 @@ def eigh(A: Array) -> tuple[Array, Array]:
     return patiently(np.linalg.eigh, A)
 
 
-def eigh_graded(A: Array) -> tuple[Array, Array]:
+def eigh_graded(A: Array, lift: float = 0.0) -> tuple[Array, Array]:
     """As `eigh`, for a matrix of centred products: through the singular values of its Cholesky factor.
 
     Where columns have very different units, small eigenvalues and their vectors then keep their digits:
     the factor is as accurate in each column as the matrix, while `eigh` rounds all to the largest eigenvalue.
+    Columns go in by size, the largest first: so the reflections of the decomposition do not mix them either.
+    `lift`: a share of its diagonal that is added to it, so that a matrix of dependent columns has a factor too.
     """
-    L = cholesky(A)
+    size = np.diagonal(A)
+    order = np.argsort(-size, kind="stable")
+    used, unused = np.split(order, [int((size > 0).sum())])
+    L = cholesky(A[np.ix_(used, used)] + np.diag(lift * size[used])) if len(used) else None
     if L is None:
         return eigh(A)
-    vectors, singular, *_ = patiently(np.linalg.svd, L) if is_long(L) else lapack.dgesdd(L)
-    return (singular[::-1] ** 2, vectors[:, ::-1]) if np.isfinite(singular).all() else eigh(A)
+    turned, singular, *_ = patiently(np.linalg.svd, L) if is_long(L) else lapack.dgesdd(L)
+    if not np.isfinite(singular).all():
+        return eigh(A)
+    values, vectors = np.zeros(len(A)), np.zeros(A.shape)
+    values[len(unused) :] = singular[::-1] ** 2
+    vectors[unused, np.arange(len(unused))] = 1.0
+    vectors[used, len(unused) :] = turned[:, ::-1]
+    return values, vectors
+
+
+def eigh_shifted(A: Array, shift: float) -> tuple[Array, Array]:
+    """Eigenvalues of A + shift I, for a matrix of centred products and a shift above zero, and the eigenvectors, which A has too: as
+    accurate as its Cholesky factor, whatever the units of the columns."""
+    A = A + shift * np.eye(len(A))
+    if differ(np.diagonal(A)):
+        return eigh_graded(A)
+    return patiently(np.linalg.eigh, A)  # not SciPy's, which would keep the threads of other folds waiting
+
+
+def differ(squares: Array) -> bool:
+    """Whether columns of such squared lengths have very different units; those of zeros have none."""
+    return bool(squares.max(initial=0.0) > UNEVEN * squares.min(initial=np.inf, where=squares > 0))
 
 
 def largest_eigh(A: Array, k: int, own: bool = False) -> tuple[Array, Array]:
