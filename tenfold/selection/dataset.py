@@ -108,9 +108,9 @@ def dataset_of(
     """Read a table as a dataset, step by step. trusting: columns that give the target away are used all the same. named: for one learner
     that was asked for."""
     frame, target = _with_target(raw, target)
+    check_name(target, frame.columns)
     drawn = None if raw.drawn is None else frame.height
     emit("read", file=raw.name, **size_of(raw, target), about=raw.about, seconds=raw.seconds, drawn=drawn)
-    check_name(target, frame.columns)
     refuse_repeated(raw.name, set(raw.repeated), [target])
     comma, roles = comma_of(raw), asked.roles
     for role, name in roles.items():
