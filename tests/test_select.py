@@ -317,8 +317,8 @@ def test_penguins_end_to_end(tmp_path: Path) -> None:
     record = json.loads((tmp_path / "p.tenfold" / "run.json").read_text())
     assert record["data"]["rows"] == 344 and record["settings"]["folds"] == 3 and len(record["folds_sha256"]) == 64
     inside = tenfold.inspect(tmp_path / "p.tenfold" / "model.tenfold")
-    kernels = any("kernels" in one["model"] for one in found.record["members"])  # whose centres are training rows
-    assert inside.kind == "TableModel" and inside.holds_training_rows == kernels and not inside.resumable
+    kept = any(word in one["model"] for one in found.record["members"] for word in ("kernels", "neighbours"))  # around training rows
+    assert inside.kind == "TableModel" and inside.holds_training_rows == kept and not inside.resumable
 
 
 def test_regression_and_weak_types() -> None:

@@ -263,7 +263,7 @@ def test_fit_says_only_what_is_true_of_it(capsys: Captured) -> None:
     saved = next(line for line in out.splitlines() if line.startswith("SAVED"))
     assert all(Path("t.tenfold", name).exists() for name in saved.split()[5:] if "." in name) and "report.html" in saved
     assert run(["fit", "t.csv", "--target", "y", "--model", "ExtraTrees", "--set", "n_estimators=5", "--seed", "3", "--replace"]) == 0
-    assert "MODEL    ExtraTreesRegressor(n_estimators=5), 10 folds" in capsys.readouterr().out
+    assert "MODEL    ExtraTreesRegressor(n_estimators=5), 5 folds" in capsys.readouterr().out
     assert run(["reproduce", "t.tenfold", "t.csv"]) == 0
     assert "bit for bit" in capsys.readouterr().out
 

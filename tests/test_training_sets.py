@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.datasets import load_diabetes, load_wine
-from small_portfolio import shrink
+from small_portfolio import GRIDS, shrink
 
 import tenfold
 from tenfold.base import check
@@ -225,7 +225,8 @@ def test_learners_of_one_pass_see_each_row_once(monkeypatch: pytest.MonkeyPatch)
 
     monkeypatch.setattr(Estimator, "_fit", counted_fit)
     monkeypatch.setattr(Front, "summarize", counted_rows)
-    for classes, left in ((3, {"LogisticRegression": 30, "KNeighborsClassifier": 10}), (0, {"KNeighborsRegressor": 10})):
+    penalties = len(GRIDS["LOGISTIC_ROWS"])
+    for classes, left in ((3, {"LogisticRegression": 10 * penalties, "KNeighborsClassifier": 10}), (0, {"KNeighborsRegressor": 10})):
         fits.clear()
         rows[0] = 0
         race = race_of(classes, monkeypatch)
