@@ -305,3 +305,9 @@ def test_a_leak_is_a_warning_in_python_and_no_matter_to_the_estimator() -> None:
     assert found.model.columns == ["x"]
     model = tenfold.Select(effort="quick", folds=3).fit(frame.drop("y"), frame["y"])
     assert "refund date" in model.model_.columns
+
+
+def test_a_target_that_is_not_there(capsys: Captured) -> None:
+    assert run(["select", "t.csv", "--target", "gone"]) == 2
+    told = capsys.readouterr()
+    assert "there is no column 'gone'" in told.err and told.err.count("\n") == 1 and "READ" not in told.out
