@@ -5,6 +5,8 @@ Tables      every NAME.csv.gz of a folder (last column `target`, empty cells mis
 Splits      seeds 0 to 4: 30 % of the rows, drawn at random, are the test; of each class its share, and at least one row of each stays for
             training. Every tool gets the same data frame of the training rows, columns as read, with nothing prepared.
 Tools       `tenfold`             select(train, "target", task=, metric=, time=, effort="thorough", seed=split)
+            `tenfold_normal`      select(train, "target", task=, metric=, seed=split): effort normal and no clock, so that a busy machine
+                                  changes nothing. Not compared: it tells whether what is reported by default is true
             `flaml`               AutoML().fit(dataframe=train, label="target", task=, metric=, time_budget=, n_jobs=2, seed=split)
             `autogluon_medium`    TabularPredictor(label="target", problem_type=, eval_metric=).fit(train, time_limit=,
                                   presets="medium_quality", num_cpus=2, num_gpus=0)

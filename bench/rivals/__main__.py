@@ -52,7 +52,8 @@ def main() -> None:
     tables = {path.name.removesuffix(ENDING): path for path in sorted(Path(asked.data).glob("*" + ENDING))}
     tables = dict(sorted(tables.items(), key=lambda pair: pair[1].stat().st_size))  # the quickest to read first
     names = list(tables) if asked.tables is None else _known(asked.tables.split(","), tables, "table")
-    taken = 0.0 if asked.even_busy else taken_by_others(sorted(os.sched_getaffinity(0))[:CORES])
+    matters = not asked.even_busy and any(TOOLS[tool].timed for tool in tools)
+    taken = taken_by_others(sorted(os.sched_getaffinity(0))[:CORES]) if matters else 0.0
     if taken > BUSY:
         raise SystemExit(f"{taken:.0%} of the cores are taken by other processes: no run would count; wait, or use --even-busy")
     keys: list[Key] = [(t, name, int(k), asked.seconds) for k in asked.splits.split(",") for name in names for t in tools]

@@ -16,10 +16,11 @@ from typing import Any
 
 from bench.rivals.child import ABSENT, pinned
 from bench.rivals.machine import BUSY, MARK, Watch
-from bench.rivals.tools import CORES
+from bench.rivals.tools import CORES, TOOLS
 
 ROOT = Path(__file__).resolve().parents[2]
-PATIENCE, GRACE = 5, 60  # times its time, and seconds: then a run is ended
+PATIENCE, GRACE = 5, 60  # times its time, and seconds: then a run is ended;
+LONGEST = 7200.0  # seconds of one that has no time given
 Key = tuple[str, str, int, float]  # tool, table, split, seconds
 Line = dict[str, Any]
 
@@ -71,7 +72,7 @@ def run_one(key: Key, table: Path, python: str, cores: list[int]) -> Line:
                 preexec_fn=lambda: os.sched_setaffinity(0, cores),
             )  # fmt: skip
             try:
-                code = child.wait(PATIENCE * seconds + GRACE)
+                code = child.wait(PATIENCE * seconds + GRACE if TOOLS[tool].timed else LONGEST)
                 if code == ABSENT:
                     raise SystemExit(_last_line(Path(place) / "log"))
                 why = "" if out.exists() else f"its process ended with {code}: {_last_line(Path(place) / 'log')}"
@@ -82,7 +83,7 @@ def run_one(key: Key, table: Path, python: str, cores: list[int]) -> Line:
                     os.killpg(child.pid, signal.SIGKILL)
                 child.wait()
         line |= json.loads(out.read_text()) if not why else dict(failure=why, error=None, guess=None)
-    return line | dict(wall=watch.seconds, others=round(watch.others, 4), busy=watch.others > BUSY)
+    return line | dict(wall=watch.seconds, others=round(watch.others, 4), busy=TOOLS[tool].timed and watch.others > BUSY)
 
 
 def _last_line(log: Path) -> str:
