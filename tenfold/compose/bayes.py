@@ -154,9 +154,9 @@ class BayesClassifier(OfMember, Classifier, ByClassStatistics):
                 DataWarning,
                 stacklevel=2,
             )
-        return self._told(fitted, weight)
+        return self._fitted_attributes(fitted, weight)
 
-    def _told(self, fitted: list[Any], weight: Array) -> dict[str, Any]:
+    def _fitted_attributes(self, fitted: list[Any], weight: Array) -> dict[str, Any]:
         return dict(estimators_=fitted, class_count_=weight, class_prior_=self._priors(weight))
 
     # --- what was given for decisions ---

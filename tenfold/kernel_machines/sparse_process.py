@@ -21,7 +21,7 @@ from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.random import generator, generator_of
 from tenfold.core.stats import Keyed, Spread
 from tenfold.core.threads import single_blas
-from tenfold.kernel_machines.evidence import NotDefinite, drawn_functions, kernel_objection, own_kernel, tell_bounds
+from tenfold.kernel_machines.evidence import NotDefinite, drawn_functions, kernel_objection, own_kernel, warn_of_bounds
 from tenfold.kernel_machines.inducing import Points, Scale, Solved, bound_at, gradient_at, least_known, points_of
 from tenfold.kernels.between import between, own_noise
 from tenfold.kernels.combined import values
@@ -195,7 +195,7 @@ class SparseGaussianProcessRegressor(Regressor, Estimator):
         dual = points.inverse.T @ known.mean / known.noise
         self._factored = Told(points, known.root)
         if self.optimizer is not None:
-            tell_bounds(points.kernel)
+            warn_of_bounds(points.kernel)
         return dict(
             inducing_points_=points.at, alpha_=dual[:, 0].copy() if flat else dual, kernel_=points.kernel, lower_bound_=known.bound,
             _gain=known.sums.zz / known.noise,

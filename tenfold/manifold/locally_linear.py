@@ -97,7 +97,7 @@ class LocallyLinearEmbedding(Embedding):
         self._check_sizes(*rows.shape)
         near = self._index(rows).nearest(None, self.n_neighbors)[1]
         M = alignment(rows, near, w, self.method, self.n_components, self.reg, self.modified_tol)
-        self._tell_pieces(near, M)
+        self._warn_of_pieces(near, M)
         root = np.sqrt(w)
         if (root != 1).any():
             M = M.multiply(1 / root[:, None]).multiply(1 / root).tocsc()
@@ -126,7 +126,7 @@ class LocallyLinearEmbedding(Embedding):
                 f"{name}: a plane goes through all neighbours: n_neighbors must be greater than n_components"
             )
 
-    def _tell_pieces(self, near: Array, M: Any) -> None:
+    def _warn_of_pieces(self, near: Array, M: Any) -> None:
         """The dimension of the null space of M is the number of pieces that lead nowhere else."""
         pieces = _closed_pieces(near) if self.method == "standard" else int(connected_components(M, directed=False)[0])
         if pieces > 1:
