@@ -10,7 +10,7 @@ from tenfold.base import check
 from tenfold.base.available import available
 from tenfold.base.by_rows import first_largest
 from tenfold.base.estimator import Classifier, Density, Estimator, map_rows
-from tenfold.base.foreign import ByVerbs, learner_of, objection_to, told_role
+from tenfold.base.foreign import ByVerbs, learner_of, objection_to, role_given
 from tenfold.base.member import OfMember
 from tenfold.base.sklearn_api import fresh
 from tenfold.compose.class_densities import Class, class_rows, classes_apart
@@ -294,8 +294,8 @@ def _density(given: Any, name: str) -> Any:
     reason = objection_to(given, "score_samples")
     if reason is None and isinstance(given, Estimator) and given.role == "density_estimator":
         reason = "has steps before its density, which would be of other columns: put them before the BayesClassifier"
-    elif reason is None and told_role(given) not in (None, "density_estimator"):
-        reason = f"is a {type(given).__name__}, a {told_role(given)}, and a density is needed"
+    elif reason is None and role_given(given) not in (None, "density_estimator"):
+        reason = f"is a {type(given).__name__}, a {role_given(given)}, and a density is needed"
     if reason is not None:
         raise BadParameter(f"BayesClassifier({name}): {reason}")
     return ByVerbs(given, as_role="density_estimator")

@@ -11,7 +11,7 @@ import numpy as np
 
 from tenfold.base import check
 from tenfold.base.estimator import Estimator
-from tenfold.base.foreign import ByVerbs, is_own, learner_of, objection_to, own_of, role_of, takes, told_role
+from tenfold.base.foreign import ByVerbs, is_own, learner_of, objection_to, own_of, role_given, role_of, takes
 from tenfold.base.member import OfMember
 from tenfold.base.routing import routing_enabled
 from tenfold.base.shares import ShareClassifier
@@ -156,11 +156,11 @@ class CalibratedClassifierCV(OfMember, ShareClassifier, Routes):
             return LogisticRegression()
         given, here = self.estimator, "CalibratedClassifierCV(estimator):"
         reason = objection_to(given, "decision_function", "predict_proba", "predict")
-        if reason is None and told_role(given) not in ("classifier", None):
+        if reason is None and role_given(given) not in ("classifier", None):
             reason = f"is a {type(given).__name__}, a {role_of(given)}, and a classifier is needed"
         if reason is not None:
             raise BadParameter(f"{here} {reason}")
-        if told_role(given) is None:
+        if role_given(given) is None:
             return ByVerbs(given, as_role="classifier")
         return learner_of(given, by_verbs=isinstance(given, Estimator) and given.accepts == "anything")
 

@@ -49,7 +49,7 @@ class Ordinary(Steps):
         steps = list(self.steps)
         cache = _memory(self.memory)
         for place, (name, step) in enumerate(steps[:-1]):
-            with self._told(place):
+            with self._timed(place):
                 if is_through(step):
                     continue
                 more = self._transformed_input(steps, place, received[name])
@@ -63,7 +63,7 @@ class Ordinary(Steps):
         self.steps = steps
         name, last = steps[-1]
         made = X
-        with self._told(len(steps) - 1):
+        with self._timed(len(steps) - 1):
             if not is_through(last):
                 more = self._transformed_input(steps, len(steps) - 1, received[name])
                 if verb == "fit_transform":
@@ -88,7 +88,7 @@ class Ordinary(Steps):
     def _fit_in_parts(self, X: Any, y: str) -> Self:
         """Fit the first step to a file, and the others to the blocks that it makes of it."""
         name, first = self.steps[0]
-        with self._told(0):
+        with self._timed(0):
             first.fit(X, y)
         pipeline: Any = type(self)
         rest = pipeline(self.steps[1:])
@@ -142,7 +142,7 @@ class Ordinary(Steps):
         }
 
     @contextmanager
-    def _told(self, place: int) -> Iterator[None]:
+    def _timed(self, place: int) -> Iterator[None]:
         """Say how long a step took, where that is wanted."""
         began = time.perf_counter()
         yield

@@ -173,9 +173,9 @@ class GaussianProcessRegressor(Regressor, Estimator):
     # --- what it says of rows ---
 
     def _predict(self, X: Any) -> Array:
-        return self._told(X)[0]
+        return self._posterior_moments(X)[0]
 
-    def _told(self, X: Any, with_std: bool = False) -> tuple[Array, Array]:
+    def _posterior_moments(self, X: Any, with_std: bool = False) -> tuple[Array, Array]:
         """Means, and standard deviations where they are asked for; as (rows,) or (rows, targets)."""
         precise = X.astype(np.float64, copy=False)
         near = values(self.kernel_, precise, self.X_train_[:])
@@ -199,7 +199,7 @@ class GaussianProcessRegressor(Regressor, Estimator):
         if not return_std:
             return super().predict(X)
         wide = self.y_train_.reshape(len(self.y_train_), -1).shape[1]
-        found = map_rows(lambda X: np.column_stack(self._told(X, True)), check.check_predict(self, X))
+        found = map_rows(lambda X: np.column_stack(self._posterior_moments(X, True)), check.check_predict(self, X))
         mean, std = found[:, :wide], found[:, wide:]
         return (mean[:, 0].copy(), std[:, 0].copy()) if self._flat else (mean, std)
 
@@ -217,7 +217,7 @@ class GaussianProcessRegressor(Regressor, Estimator):
     @single_blas
     def _with_covariance(self, X: Any) -> tuple[Array, Array]:
         X = np.asarray(check.check_predict(self, X), dtype=np.float64)
-        mean = self._told(X)[0]
+        mean = self._posterior_moments(X)[0]
         inside = solve_lower(self._posterior().L, values(self.kernel_, X, self.X_train_[:]).T)
         covariance = values(self.kernel_, X, X) - inside.T @ inside
         return mean, np.multiply.outer(covariance, np.asarray(self._y_train_std) ** 2)

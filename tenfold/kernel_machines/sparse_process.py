@@ -230,9 +230,9 @@ class SparseGaussianProcessRegressor(Regressor, Estimator):
     # --- what it says of rows ---
 
     def _predict(self, X: Any) -> Array:
-        return self._told(X)[0]
+        return self._posterior_moments(X)[0]
 
-    def _told(self, X: Any, with_std: bool = False) -> tuple[Array, Array]:
+    def _posterior_moments(self, X: Any, with_std: bool = False) -> tuple[Array, Array]:
         """Means, and standard deviations where they are asked for; as (rows,) or (rows, targets)."""
         precise = ops.dense(X).astype(np.float64, copy=False)
         near = between(self.kernel_, precise, self.inducing_points_).K
@@ -263,7 +263,7 @@ class SparseGaussianProcessRegressor(Regressor, Estimator):
             return super().predict(X)
         check.check_fitted(self)
         wide = self.alpha_.reshape(len(self.alpha_), -1).shape[1]
-        found = map_rows(lambda X: np.column_stack(self._told(X, True)), check.check_predict(self, X))
+        found = map_rows(lambda X: np.column_stack(self._posterior_moments(X, True)), check.check_predict(self, X))
         mean, std = found[:, :wide], found[:, wide:]
         return (mean[:, 0].copy(), std[:, 0].copy()) if self._flat else (mean, std)
 
@@ -272,7 +272,7 @@ class SparseGaussianProcessRegressor(Regressor, Estimator):
         X = np.asarray(ops.dense(check.check_predict(self, X)), dtype=np.float64)
         before, after = self._turned(between(self.kernel_, X, self.inducing_points_).K)
         covariance = values(self.kernel_, X, X) - before.T @ before + after.T @ after
-        return self._told(X)[0], np.multiply.outer(covariance, np.asarray(self._y_train_std) ** 2)
+        return self._posterior_moments(X)[0], np.multiply.outer(covariance, np.asarray(self._y_train_std) ** 2)
 
     def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = 0) -> Array:
         """Functions drawn from the process, at these rows: (rows, samples), or (rows, targets, samples)."""

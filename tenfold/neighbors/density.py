@@ -119,13 +119,13 @@ class NeighborDensity(Density, KeptRows):
         if k > (whole - 1) * (1 + 1e-12):
             raise BadInput(f"score_samples(): of {whole:g} rows {whole - 1:g} are left when one is left out, and n_neighbors = {k}: give X")
         near = among_themselves(self._searched(), self._fit_X, w, k)
-        return self._told(_reach(near, k), whole - 1)
+        return self._density_within(_reach(near, k), whole - 1)
 
     def _log_density(self, X: Any) -> Array:
         w, k = vars(self).get("_row_weights"), self.n_neighbors_
-        return self._told(_reach(self._near(X, k), k), float(self.n_samples_fit_ if w is None else w.sum()))
+        return self._density_within(_reach(self._near(X, k), k), float(self.n_samples_fit_ if w is None else w.sum()))
 
-    def _told(self, radius: Array, n: float) -> Array:
+    def _density_within(self, radius: Array, n: float) -> Array:
         power = self._power(self.effective_metric_, self.effective_metric_params_)
         return _log_density(self.n_neighbors_, radius, n, self._fit_X.shape[1], power)
 
