@@ -147,7 +147,7 @@ class Ordinary(Steps):
         began = time.perf_counter()
         yield
         if self.verbose:
-            tell("[Pipeline]", f"(step {place + 1} of {len(self.steps)}) Processing {self.steps[place][0]}", began)
+            print_step("[Pipeline]", f"(step {place + 1} of {len(self.steps)}) Processing {self.steps[place][0]}", began)
 
     # --- fitted ---
 
@@ -200,7 +200,7 @@ class Ordinary(Steps):
         return router(self, inside)
 
 
-def tell(front: str, words: str, began: float) -> None:
+def print_step(front: str, words: str, began: float) -> None:
     """One line: what was done, and how long it took."""
     end = f"{words}, total={time.perf_counter() - began:5.1f}s"
     print(f"{front} {'.' * max(1, 70 - len(front) - len(end) - 2)} {end}")

@@ -43,7 +43,7 @@ def draw_regions(model: Any, X: Any, y: Any = None, ax: Any = None, *, cells: bo
     room = np.where(high > low, MARGIN * (high - low), 0.5)
     first, second = (np.linspace(a, b, PLACES) for a, b in zip(low - room, high + room, strict=True))
     plane = np.stack(np.meshgrid(first, second), axis=-1).reshape(-1, 2)
-    said, sure = _said(model, as_given(plane))
+    said, sure = _predictions(model, as_given(plane))
     if said.dtype.kind == "f" and len(np.unique(said)) > len(COLOURS) ** 2:
         raise BadInput(f"draw_regions shows classes, and {type(model).__name__} predicts numbers: use draw_fit")
     names = np.unique(np.concatenate([np.unique(said), np.unique(labels)]))
@@ -64,7 +64,7 @@ def draw_regions(model: Any, X: Any, y: Any = None, ax: Any = None, *, cells: bo
     return ax
 
 
-def _said(model: Any, plane: Any) -> tuple[Any, Any]:
+def _predictions(model: Any, plane: Any) -> tuple[Any, Any]:
     """The class of each point, and its probability from 0 (as all others) to 1; 1 where there are none."""
     said = np.asarray(model.predict(plane))
     if not hasattr(model, "predict_proba") or said.ndim != 1:

@@ -19,7 +19,7 @@ from tenfold.core.errors import BadFile, BadInput, TenfoldError
 from tenfold.gate.categories import short
 from tenfold.gate.containers import NUMBERS_AS_TEXT, is_number, way_to_numbers
 from tenfold.table.layout import START, layout_of
-from tenfold.table.lines import Layout, bad_line, check_header, tell_by_warning
+from tenfold.table.lines import Layout, bad_line, check_header, warn_note
 from tenfold.table.packed import bytes_of, encoding_of
 
 SUFFIXES = {".parquet": True, ".pq": True, ".csv": False, ".csv.gz": False}  # whether the types are known
@@ -255,7 +255,7 @@ def _layout(path: str) -> Layout:
         raise BadFile(f"{path!r} is text in {announced.upper()}: save it in UTF-8, or give tenfold.read({os.path.basename(path)!r}).frame")
     found = layout_of(start.decode("utf-8-sig", "replace"), len(start) < START)
     if found.skip:
-        tell_by_warning(f"{os.path.basename(path)!r}: {found.skip} line{'s' if found.skip > 1 else ''} above the header left out")
+        warn_note(f"{os.path.basename(path)!r}: {found.skip} line{'s' if found.skip > 1 else ''} above the header left out")
     return found
 
 
