@@ -200,7 +200,7 @@ def noise_of(alpha: Any, n: int) -> Array:
     return np.broadcast_to(given.reshape(-1), n).copy()
 
 
-def sure(found: Posterior | None, kernel: Any) -> Posterior:
+def definite(found: Posterior | None, kernel: Any) -> Posterior:
     """The posterior, where there is one."""
     if found is None:
         raise NotDefinite(

@@ -20,6 +20,7 @@ from tenfold.core.threads import single_blas
 from tenfold.kernel_machines.evidence import (
     Posterior,
     Rows,
+    definite,
     drawn_functions,
     evidence_and_gradient,
     evidence_of,
@@ -29,7 +30,6 @@ from tenfold.kernel_machines.evidence import (
     noise_of,
     own_kernel,
     posterior,
-    sure,
 )
 from tenfold.kernels.combined import values
 from tenfold.kernels.constant import ConstantKernel
@@ -124,7 +124,7 @@ class GaussianProcessRegressor(Regressor, Estimator):
         if optimized and kernel.n_dims > 0:
             restarts, rng = self.n_restarts_optimizer, generator_of(self)
             kernel = most_probable(kernel, evidence_of(rows), self.optimizer, restarts, rng, "GaussianProcessRegressor")
-        found = sure(posterior(kernel, rows), kernel)
+        found = definite(posterior(kernel, rows), kernel)
         self._factored = found
         flat = self._flat
         return dict(
@@ -149,7 +149,7 @@ class GaussianProcessRegressor(Regressor, Estimator):
         """Made anew where the model comes from a file or another process."""
         known: Posterior | None = getattr(self, "_factored", None)
         if known is None:
-            known = sure(posterior(self.kernel_, self._rows()), self.kernel_)
+            known = definite(posterior(self.kernel_, self._rows()), self.kernel_)
             self._factored = known
         return known
 
