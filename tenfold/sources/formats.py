@@ -17,7 +17,7 @@ import numpy as np
 from tenfold.core.data import Array
 from tenfold.core.errors import BadFile, BadInput, TenfoldError
 from tenfold.gate.categories import short
-from tenfold.gate.containers import NUMBERS_AS_TEXT, is_number, way_to_numbers
+from tenfold.gate.columns import NUMBERS_AS_TEXT, is_number, way_to_numbers
 from tenfold.table.layout import START, layout_of
 from tenfold.table.lines import Layout, bad_line, check_header, warn_note
 from tenfold.table.packed import bytes_of, encoding_of
