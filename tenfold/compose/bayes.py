@@ -37,8 +37,8 @@ class BayesClassifier(OfMember, Classifier, ByClassStatistics):
                 A decision has the least expected cost:  argmin_a Σₖ cost[k, a] P(k | x)
     Algorithm   the densities are fitted side by side: one reading of the rows serves all classes. Posteriors by log-sum-exp
     Cost        that of the densities, each on the rows of its class; cross-validation merges statistics where they need one pass
-    Fails when  the densities fit badly (posteriors are then too sure); a class has fewer rows than its density needs (told, or
-                refused, by the name of the class). Where all densities are zero the posteriors are the priors, and this is told
+    Fails when  the densities fit badly (posteriors are then too extreme); a class has fewer rows than its density needs (warns, or
+                refuses, with the name of the class). Where all densities are zero the posteriors are the priors (warns)
     Reference   Duda, Hart & Stork 2001, §2; rejection: Chow 1970
 
     Example

@@ -33,7 +33,7 @@ class LocallyLinearEmbedding(Embedding):
                 second derivatives along the tangent spaces, several weight vectors a row, what no tangent plane explains. The largest
                 entry of each axis is positive. New rows: Σⱼ Wⱼ yⱼ over their nearest rows of the fit
     Cost        O(n k³) for W; the factor takes about O(n^1.5) where the rows lie on a surface; keeps all rows
-    Fails when  neighbours do not connect the rows (told): the axes then tell the pieces apart, and nothing within them
+    Fails when  neighbours do not connect the rows (warns): the axes then separate the components, and show nothing within them
     Reference   Roweis & Saul 2000; hessian: Donoho & Grimes 2003; modified: Zhang & Wang 2007; ltsa: Zhang & Zha 2004
 
     Example

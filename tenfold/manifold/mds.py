@@ -43,7 +43,7 @@ class MDS(Embedding):
                 pooling neighbours that violate the order, equal δ have equal f, δ = 0 has f = 0. From classical scaling, or n_init times
                 from drawn places. New rows: the same stress against those of the fit, which stay; rows of the fit have their places
     Cost        O(n² k) a step, 24 n² bytes (ordinal: 70 n²); a new row O(n (p + k)) a step; keeps all rows and their dissimilarities
-    Fails when  the stress has other minima than the least, which drawn starts may find; n² numbers do not fit in memory (told)
+    Fails when  the stress has other minima than the least, which drawn starts may find; n² numbers do not fit in memory (refused)
     Reference   de Leeuw 1977; Borg & Groenen 2005, chapters 8 and 9; Kruskal 1964 (stress-1)
 
     Example
