@@ -10,7 +10,7 @@ import polars as pl
 from tenfold.core.data import Array
 from tenfold.table.cells import present
 from tenfold.table.flags import Flag
-from tenfold.table.show import said_of, shown, title_of
+from tenfold.table.show import described, shown, title_of
 from tenfold.table.table import Table, TableColumn
 
 WIDTH, HEIGHT = 180, 42  # of a histogram, in pixels
@@ -78,7 +78,7 @@ def _row(table: Table, column: TableColumn) -> str:
     )
     return (
         f'<tr><td class="name">{_text(column.name, 80)}{target}</td><td>{column.kind}</td><td>{_picture(table, column)}</td>'
-        f'<td class="number">{missing}{_gap(column.missing / table.height)}</td><td class="said">{_text(said_of(column))}{odd}</td></tr>'
+        f'<td class="number">{missing}{_gap(column.missing / table.height)}</td><td class="said">{_text(described(column))}{odd}</td></tr>'
     )
 
 

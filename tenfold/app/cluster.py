@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from tenfold.app.cluster_run import KEPT, Groups, groups_of, next_commands, write_groups
-from tenfold.app.options import Columns, JsonResult, QuietFlag, Replace, Rows, Table, columns_of
+from tenfold.app.options import Columns, JsonResult, QuietFlag, Replace, Rows, Seed, Table, columns_of
 from tenfold.app.run_folder import left_out, saved_in
 from tenfold.app.select import stem_of
 from tenfold.app.table_lines import check_given, head_lines, saved_lines
@@ -38,7 +38,7 @@ def cluster_command(
         Path | None, typer.Option(metavar="DIR", help="folder for the groups; FILE's name with -clusters.tenfold if not given")
     ] = None,
     rows: Rows = None,
-    seed: Annotated[int, typer.Option(metavar="N", help="the same seed gives the same groups")] = 0,
+    seed: Seed = 0,
     quiet: QuietFlag = False,
     as_json: JsonResult = False,
     replace: Replace = False,

@@ -148,7 +148,7 @@ class GroupModel:
     def coded(self, table: Any) -> Any:
         return table
 
-    def answers(self, table: pl.DataFrame) -> Array:
+    def predictions(self, table: pl.DataFrame) -> Array:
         return np.asarray(self.pipeline.predict(table)) + 1
 
 

@@ -92,7 +92,7 @@ Positive = Annotated[str | None, typer.Option(metavar="CLASS", help="which of tw
 Rows = Annotated[
     int | None, typer.Option(metavar="N", help="draw so many rows of a longer table; if not given, as many as make 20 million cells")
 ]
-Seed = Annotated[int, typer.Option(metavar="N", help="the same seed gives the same folds and the same result")]
+Seed = Annotated[int, typer.Option(metavar="N", help="the same seed gives the same result")]
 Metric = Annotated[
     str | None,
     typer.Option(

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from tenfold.app.options import KINDS, Columns, JsonResult, QuietFlag, Replace, Rows, columns_of
+from tenfold.app.options import KINDS, Columns, JsonResult, QuietFlag, Replace, Rows, Seed, columns_of
 from tenfold.app.reduce_methods import METHODS, Asked, method_named, method_names
 from tenfold.app.reduce_run import KEPT, AxisModel, Reduced, axes_model, framed, new_scores, reduce_file, write_axes
 from tenfold.app.reduce_words import Axis, listed
@@ -55,7 +55,7 @@ def reduce_command(
         Path | None, typer.Option(metavar="DIR", help="folder for model and page; FILE's name with -axes.tenfold if not given")
     ] = None,
     rows: Rows = None,
-    seed: Annotated[int, typer.Option(metavar="N", help="the same seed gives the same result")] = 0,
+    seed: Seed = 0,
     quiet: QuietFlag = False,
     as_json: JsonResult = False,
     replace: Replace = False,

@@ -10,7 +10,7 @@ from typing import Annotated
 
 import typer
 
-from tenfold.app.options import KINDS, Columns, JsonResult, QuietFlag, Replace, Rows, columns_of
+from tenfold.app.options import KINDS, Columns, JsonResult, QuietFlag, Replace, Rows, Seed, columns_of
 from tenfold.app.run_folder import left_out, saved_in
 from tenfold.app.select import stem_of
 from tenfold.app.table_lines import check_given, check_out, head_lines, saved_lines, teller
@@ -43,7 +43,7 @@ def unusual_command(
         Path | None, typer.Option(metavar="DIR", help="folder for model and page; FILE's name with -unusual.tenfold if not given")
     ] = None,
     rows: Rows = None,
-    seed: Annotated[int, typer.Option(metavar="N", help="the same seed gives the same result")] = 0,
+    seed: Seed = 0,
     quiet: QuietFlag = False,
     as_json: JsonResult = False,
     replace: Replace = False,

@@ -242,7 +242,7 @@ class RarityModel:
     def coded(self, table: Any) -> Any:
         return table
 
-    def answers(self, table: pl.DataFrame) -> Array:
+    def predictions(self, table: pl.DataFrame) -> Array:
         return np.asarray(self.law.detector.pvalues(np.ascontiguousarray(self.law.prepare.transform(table), dtype=np.float64)))
 
 

@@ -98,7 +98,7 @@ def objection_to(given: Any, *verbs: str) -> str | None:
 
 def role_of(given: Any) -> str:
     """What anybody's learner does with rows: as its tags say, else as its verbs tell."""
-    said = told_role(given)
+    said = role_given(given)
     if said is not None:
         return said
     if hasattr(given, "transform"):
@@ -106,7 +106,7 @@ def role_of(given: Any) -> str:
     return "classifier" if hasattr(given, "predict_proba") or hasattr(given, "decision_function") else "regressor"
 
 
-def told_role(given: Any) -> str | None:
+def role_given(given: Any) -> str | None:
     """The role that a learner tells of itself."""
     if isinstance(given, Estimator):
         return given.role
@@ -217,7 +217,7 @@ class ByVerbs(Estimator):
 
     def _ask(self, verb: str, X: Any) -> Array:
         """What the learner inside says of each row."""
-        said, n = np.asarray(getattr(self.learner, verb)(X, **vars(self).get("_told", {}).get(verb, {}))), Given(X).shape[0]
+        said, n = np.asarray(getattr(self.learner, verb)(X, **vars(self).get("_verb_params", {}).get(verb, {}))), Given(X).shape[0]
         if said.ndim == 0 or len(said) != n:
             raise BadInput(f"{self}: {verb} has returned {said.shape[0] if said.ndim else 'one'} of {n} rows: it must return one for each")
         return said
@@ -300,7 +300,7 @@ def checked_learner(given: Any, role: str, here: str) -> Any:
     if isinstance(given, Estimator) and given.role == role:
         return learner_of(given, by_verbs=given.accepts == "anything")
     reason = objection_to(given, "predict")
-    if reason is None and told_role(given) is None:
+    if reason is None and role_given(given) is None:
         return ByVerbs(given, as_role=role)
     if reason is None and role_of(given) != role:
         reason = f"is a {type(given).__name__}, a {role_of(given)}, and a {role} is needed"

@@ -114,18 +114,18 @@ class DBSCAN(Clusterer, Estimator):
         if not len(self.components_):
             return np.full(X.shape[0], -1)
         if is_precomputed(self.metric):
-            return self._nearest_told(X)
+            return self._nearest_precomputed(X)
         search = search_of(self, self.components_, lambda: index_of(self.components_, self.metric, self.p, self.metric_params))
         distance, row = nearest_of(search, ops.dense(X))
         return np.where(distance <= self.eps, self.core_labels_[row], -1)
 
-    def _nearest_told(self, X: Any) -> Array:
+    def _nearest_precomputed(self, X: Any) -> Array:
         """By distances to the rows of the fit; those that a sparse table does not store are large."""
         if ops.is_sparse(X):
-            told = np.full(X.shape, np.inf)
+            full = np.full(X.shape, np.inf)
             where = X.tocoo()
-            told[where.row, where.col] = where.data
-            X = told
+            full[where.row, where.col] = where.data
+            X = full
         away = X[:, self.core_sample_indices_]
         return np.where(away.min(axis=1) <= self.eps, self.core_labels_[away.argmin(axis=1)], -1)
 

@@ -14,7 +14,7 @@ from tenfold.base import check
 from tenfold.base.estimator import Clusterer, Estimator, map_rows
 from tenfold.cluster.condensed import Condensed, chosen_by_mass, labelled, leaves_of, no_smaller
 from tenfold.cluster.near_core import check_distances, index_of, is_precomputed, search_of
-from tenfold.cluster.spanning import from_row_zero, span_distances, span_rows, told_distances, with_gaps
+from tenfold.cluster.spanning import from_row_zero, given_distances, span_distances, span_rows, with_gaps
 from tenfold.core import ops
 from tenfold.core.data import Array, Arrays, Source
 from tenfold.core.errors import BadInput, BadParameter
@@ -122,7 +122,7 @@ class HDBSCAN(Clusterer, Estimator):
         weights = np.asarray(w, dtype=np.float64) if (w != 1).any() else NO_WEIGHTS
         if is_precomputed(self.metric):
             check_distances(X)
-            table = told_distances(X, least)
+            table = given_distances(X, least)
             spanned, rows = span_distances(table / self.alpha, weights, least), np.empty((n, 0))
         else:
             rows = np.array(ops.dense(X), dtype=np.float64)

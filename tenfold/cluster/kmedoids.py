@@ -37,7 +37,7 @@ class KMedoids(Clusterer, Transformer, Estimator):
     Algorithm   FasterPAM on a table of all distances: each row is offered in the place of every medoid at once, and the best swap is
                 made if the loss falls, until a round makes none. Equal rows are one. With max_rows, the medoids are those of a
                 sample of so many rows (CLARA), chosen by a hash of their content, and all rows are assigned to them
-    Cost        O(n² p) for the distances, O(n²) for a round; 4 n² bytes, told before they are taken
+    Cost        O(n² p) for the distances, O(n²) for a round; 4 n² bytes, checked before they are taken
     Fails when  distances are NaN, negative or not the same both ways (refused); there are fewer distinct rows than clusters
                 (warns EmptyClusters)
     Reference   Schubert & Rousseeuw 2021; Kaufman & Rousseeuw 1990

@@ -115,12 +115,12 @@ class Distances:
             return np.asarray(self.square[np.tri(self.n, k=-1, dtype=bool)])
         assert self.measure is not None and self.rows is not None
         if self.measure.apart is not None:
-            root = self.measure.told is np.sqrt
+            root = self.measure.to_distances is np.sqrt
             rows, apart, power = self.rows, self.measure.apart, self.measure.power
             found = while_listening(self.n > LONG, lambda: _linkage.pairs(rows, apart, power, root, threads))
             if not root and self.measure.name not in AS_SUMMED:
                 for start in range(0, len(found), 1 << 20):
-                    found[start : start + (1 << 20)] = self.measure.told(found[start : start + (1 << 20)])
+                    found[start : start + (1 << 20)] = self.measure.to_distances(found[start : start + (1 << 20)])
             return found
         found = np.empty(self.n * (self.n - 1) // 2)
         for start in range(0, self.n, ROWS_AT_ONCE):
@@ -140,9 +140,9 @@ class Distances:
         if self.measure.apart is None:
             assert self.measure.block is not None
             return self.measure.block(Q, R)
-        root = self.measure.told is np.sqrt
+        root = self.measure.to_distances is np.sqrt
         found = _linkage.between(np.ascontiguousarray(Q), np.ascontiguousarray(R), self.measure.apart, self.measure.power, root)
-        return found if root else self.measure.told(found)
+        return found if root else self.measure.to_distances(found)
 
 
 def grown(distances: Distances, method: str, w: Array) -> Array:
@@ -162,9 +162,9 @@ def grown(distances: Distances, method: str, w: Array) -> Array:
             if measure is not None and measure.apart is not None and distances.rows is not None:
                 if method == "single":
                     Z = while_listening(n > LONG, partial(_spanning, distances.rows, measure, threads))
-                    Z[:, 2] = measure.told(Z[:, 2])
+                    Z[:, 2] = measure.to_distances(Z[:, 2])
                     return Z
-                rows, root = distances.rows, measure.told is np.sqrt
+                rows, root = distances.rows, measure.to_distances is np.sqrt
                 if method == "ward" and n > FEW:  # what is left of large means would be lost in the centres
                     rows = np.ascontiguousarray(rows - rows.mean(axis=0))
                 if root or measure.name in AS_SUMMED:

@@ -40,7 +40,7 @@ def span_rows(index: NeighborIndex, weights: Array, least: int, alpha: float) ->
             cores, first, second, length = while_listening(len(X) > MANY, lambda: reach_tree(*args))
     except OverflowError as error:
         raise BadInput(f"distances between rows, divided by alpha={alpha!r}, are too large: scale the columns") from error
-    return measure.told(cores), first, second, measure.told(length)
+    return measure.to_distances(cores), first, second, measure.to_distances(length)
 
 
 def with_gaps(table: Any) -> Array:
@@ -53,7 +53,7 @@ def with_gaps(table: Any) -> Array:
     return found
 
 
-def told_distances(given: Any, least: int) -> Array:
+def given_distances(given: Any, least: int) -> Array:
     """A table of distances between rows, which are the same both ways and connect all of them."""
     table = with_gaps(given)
     there, back = np.isfinite(table), np.isfinite(table.T)

@@ -85,7 +85,7 @@ class Agreed(Regressor, Estimator):
         calls = [("fit", "fit"), ("fit", "score"), ("score", "score"), ("predict", "predict")]
         return router(self, [("estimator", given, calls)])
 
-    def _told(self, verb: str, params: dict[str, Any], sample_weight: Any = None) -> dict[str, Any] | None:
+    def _routed(self, verb: str, params: dict[str, Any], sample_weight: Any = None) -> dict[str, Any] | None:
         """What the verb of `estimator` receives, by scikit-learn's metadata routing; None without it, or without anything given."""
         refuse_unrouted(self, verb, params)
         given = params if sample_weight is None else {"sample_weight": sample_weight, **params}
@@ -95,13 +95,13 @@ class Agreed(Regressor, Estimator):
 
     def predict(self, X: Any, **params: Any) -> Array:
         """What the model predicts for each row; `estimator` receives `params`, as metadata routing says."""
-        told = self._told("predict", params)
-        return super().predict(X) if told is None else self.estimator_.predict(X, **told)
+        routed_params = self._routed("predict", params)
+        return super().predict(X) if routed_params is None else self.estimator_.predict(X, **routed_params)
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None, **params: Any) -> float:
         """R² of the predictions; `estimator` receives weights and `params`, as metadata routing says."""
-        told = self._told("score", params, sample_weight)
-        return super().score(X, y, sample_weight) if told is None else self.estimator_.score(X, y, **told)
+        routed_params = self._routed("score", params, sample_weight)
+        return super().score(X, y, sample_weight) if routed_params is None else self.estimator_.score(X, y, **routed_params)
 
     def _finish(self, source: Source) -> None:
         vars(self)["_skips"] = vars(self).pop("_counted")

@@ -183,21 +183,21 @@ class Bag(Routes, Composite):
             return "a member takes another number of columns than were drawn for it"
         return unsuited(members, self.role, len(self.classes_) if self.role == "classifier" else 0)
 
-    def _mean(self, X: Any, say: Callable[[Any, Any], Array] | None = None, told: dict[str, Any] | None = None) -> Array:
-        """The mean over members of what they say, or of `say(member, rows)`; `told` is what their verbs receive."""
+    def _mean(self, X: Any, say: Callable[[Any, Any], Array] | None = None, params: dict[str, Any] | None = None) -> Array:
+        """The mean over members of what they say, or of `say(member, rows)`; `params` is what their verbs receive."""
         say, total = say or self._say, np.zeros(1)
         X = matrix_of(self, X) if self.accepts == "anything" else X
         for fitted, columns in zip(self.estimators_, self.estimators_features_, strict=True):
             member = self._as_member(fitted)
-            if told:
-                vars(member)["_told"] = told
+            if params:
+                vars(member)["_verb_params"] = params
             total = total + say(member, columns_of(X, columns))
         return np.asarray(total / len(self.estimators_))
 
-    def _mean_told(self, verb: str, X: Any, params: dict[str, Any], say: Callable[[Any, Any], Array] | None = None) -> Array:
+    def _mean_routed(self, verb: str, X: Any, params: dict[str, Any], say: Callable[[Any, Any], Array] | None = None) -> Array:
         """The same of rows as they were given, where members receive parameters."""
         check.check_fitted(self)
-        return self._mean(X, say, self._told(verb, params)["estimator"])
+        return self._mean(X, say, self._routed(verb, params)["estimator"])
 
 
 def matrix_of(bag: Bag, X: Any) -> Any:

@@ -78,18 +78,18 @@ class BaggingClassifier(ShareClassifier, Bag):
 
     def predict(self, X: Any, **params: Any) -> Array:
         """The class of the largest mean probability; members receive `params`, as metadata routing says."""
-        return np.asarray(self.classes_[self._mean_told("predict", X, params).argmax(axis=1)]) if params else super().predict(X)
+        return np.asarray(self.classes_[self._mean_routed("predict", X, params).argmax(axis=1)]) if params else super().predict(X)
 
     def predict_proba(self, X: Any, **params: Any) -> Array:
         """The mean probability of each class, in the order of `classes_`."""
-        return self._mean_told("predict_proba", X, params) if params else super().predict_proba(X)
+        return self._mean_routed("predict_proba", X, params) if params else super().predict_proba(X)
 
     def predict_log_proba(self, X: Any, **params: Any) -> Array:
         """The logarithm of `predict_proba`."""
         if not params:
             return np.asarray(super().predict_log_proba(X))
         with np.errstate(divide="ignore"):
-            return np.asarray(np.log(self._mean_told("predict_log_proba", X, params, self._say_by_logs)))
+            return np.asarray(np.log(self._mean_routed("predict_log_proba", X, params, self._say_by_logs)))
 
     def _say_by_logs(self, member: Any, X: Any) -> Array:
         logs = hasattr(own_of(member), "predict_log_proba")
@@ -100,7 +100,7 @@ class BaggingClassifier(ShareClassifier, Bag):
         """The mean of the members' scores; for two classes, how much the second one leads."""
         if not params:
             return super().decision_function(X)  # type: ignore[no-any-return]
-        scores = self._mean_told("decision_function", X, params, lambda member, rows: member._decisions(rows))
+        scores = self._mean_routed("decision_function", X, params, lambda member, rows: member._decisions(rows))
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
     def _decisions(self, X: Any) -> Array:
@@ -196,7 +196,7 @@ class BaggingRegressor(Regressor, Bag):
 
     def predict(self, X: Any, **params: Any) -> Array:
         """The mean of the members' predictions; they receive `params`, as metadata routing says."""
-        return self._target(self._mean_told("predict", X, params)) if params else super().predict(X)
+        return self._target(self._mean_routed("predict", X, params)) if params else super().predict(X)
 
     def _predict(self, X: Any) -> Array:
         mean = self._target(self._mean(X))

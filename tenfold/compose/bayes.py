@@ -10,7 +10,7 @@ from tenfold.base import check
 from tenfold.base.available import available
 from tenfold.base.by_rows import first_largest
 from tenfold.base.estimator import Classifier, Density, Estimator, map_rows
-from tenfold.base.foreign import ByVerbs, learner_of, objection_to, told_role
+from tenfold.base.foreign import ByVerbs, learner_of, objection_to, role_given
 from tenfold.base.member import OfMember
 from tenfold.base.sklearn_api import fresh
 from tenfold.compose.class_densities import Class, class_rows, classes_apart
@@ -37,8 +37,8 @@ class BayesClassifier(OfMember, Classifier, ByClassStatistics):
                 A decision has the least expected cost:  argmin_a Σₖ cost[k, a] P(k | x)
     Algorithm   the densities are fitted side by side: one reading of the rows serves all classes. Posteriors by log-sum-exp
     Cost        that of the densities, each on the rows of its class; cross-validation merges statistics where they need one pass
-    Fails when  the densities fit badly (posteriors are then too sure); a class has fewer rows than its density needs (told, or
-                refused, by the name of the class). Where all densities are zero the posteriors are the priors, and this is told
+    Fails when  the densities fit badly (posteriors are then too extreme); a class has fewer rows than its density needs (warns, or
+                refuses, with the name of the class). Where all densities are zero the posteriors are the priors (warns)
     Reference   Duda, Hart & Stork 2001, §2; rejection: Chow 1970
 
     Example
@@ -154,9 +154,9 @@ class BayesClassifier(OfMember, Classifier, ByClassStatistics):
                 DataWarning,
                 stacklevel=2,
             )
-        return self._told(fitted, weight)
+        return self._fitted_attributes(fitted, weight)
 
-    def _told(self, fitted: list[Any], weight: Array) -> dict[str, Any]:
+    def _fitted_attributes(self, fitted: list[Any], weight: Array) -> dict[str, Any]:
         return dict(estimators_=fitted, class_count_=weight, class_prior_=self._priors(weight))
 
     # --- what was given for decisions ---
@@ -294,8 +294,8 @@ def _density(given: Any, name: str) -> Any:
     reason = objection_to(given, "score_samples")
     if reason is None and isinstance(given, Estimator) and given.role == "density_estimator":
         reason = "has steps before its density, which would be of other columns: put them before the BayesClassifier"
-    elif reason is None and told_role(given) not in (None, "density_estimator"):
-        reason = f"is a {type(given).__name__}, a {told_role(given)}, and a density is needed"
+    elif reason is None and role_given(given) not in (None, "density_estimator"):
+        reason = f"is a {type(given).__name__}, a {role_given(given)}, and a density is needed"
     if reason is not None:
         raise BadParameter(f"BayesClassifier({name}): {reason}")
     return ByVerbs(given, as_role="density_estimator")

@@ -11,7 +11,7 @@ import numpy as np
 
 from tenfold.base import check
 from tenfold.base.estimator import Estimator
-from tenfold.base.foreign import ByVerbs, is_own, learner_of, objection_to, own_of, role_of, takes, told_role
+from tenfold.base.foreign import ByVerbs, is_own, learner_of, objection_to, own_of, role_given, role_of, takes
 from tenfold.base.member import OfMember
 from tenfold.base.routing import routing_enabled
 from tenfold.base.shares import ShareClassifier
@@ -57,7 +57,7 @@ class CalibratedMember:
         return self._shares(check.check_predict(self.estimator, X) if is_own(self.estimator) else X)
 
     def _shares(self, X: Any) -> Array:
-        return self.calibrator.probabilities(said_by(as_learner(self.estimator, self.classes), X, self.calibrator.unit))
+        return self.calibrator.probabilities(calibration_inputs(as_learner(self.estimator, self.classes), X, self.calibrator.unit))
 
 
 def as_learner(model: Any, classes: Array) -> Any:
@@ -73,7 +73,7 @@ def unit_of(model: Any) -> str:
     return SCORES if hasattr(model, "decision_function") or not hasattr(model, "predict_proba") else PROBABILITIES
 
 
-def said_by(model: Any, X: Any, unit: str) -> Array:
+def calibration_inputs(model: Any, X: Any, unit: str) -> Array:
     """(n, k): the same of each row and class."""
     if unit == PROBABILITIES:
         said = model._probabilities(X)
@@ -156,11 +156,11 @@ class CalibratedClassifierCV(OfMember, ShareClassifier, Routes):
             return LogisticRegression()
         given, here = self.estimator, "CalibratedClassifierCV(estimator):"
         reason = objection_to(given, "decision_function", "predict_proba", "predict")
-        if reason is None and told_role(given) not in ("classifier", None):
+        if reason is None and role_given(given) not in ("classifier", None):
             reason = f"is a {type(given).__name__}, a {role_of(given)}, and a classifier is needed"
         if reason is not None:
             raise BadParameter(f"{here} {reason}")
-        if told_role(given) is None:
+        if role_given(given) is None:
             return ByVerbs(given, as_role="classifier")
         return learner_of(given, by_verbs=isinstance(given, Estimator) and given.accepts == "anything")
 
@@ -206,7 +206,7 @@ class CalibratedClassifierCV(OfMember, ShareClassifier, Routes):
         models = [fit(some) for some in train] if fit else split_models(member, rows, one)[0]
         tests, K = [one.test_rows(k) for k in range(len(one))], len(rows.facts["classes_"])
         unit = unit_of(models[0])
-        said = outputs_of(models, rows, tests, partial(said_by, unit=unit))
+        said = outputs_of(models, rows, tests, partial(calibration_inputs, unit=unit))
         if self._averages:
             absent = [np.setdiff1d(np.arange(K), codes[some]) for some in train]
             maps = [

@@ -130,7 +130,7 @@ class ClassifierChain(TargetsClassifier, Chain):
         return TargetsClassifier._classes_by_target(self)
 
     def _ask(self, member: Any, X: Any, classes: Array | None) -> Array:
-        return as_numbers(choices_of(member, X), classes) if self._method == "predict" else _said(self._method, member, X)
+        return as_numbers(choices_of(member, X), classes) if self._method == "predict" else _verb_outputs(self._method, member, X)
 
     def _labels(self, X: Any) -> Array:
         return self._through(X, lambda member, Z, classes: classes[choices_of(member, Z)])  # type: ignore[index]
@@ -153,7 +153,7 @@ class ClassifierChain(TargetsClassifier, Chain):
         return np.hstack([parts[j] for j in sorted(parts)])
 
     def _of_each(self, verb: str, X: Any) -> Array:
-        return map_rows(lambda X: self._through(X, lambda member, Z, _: _said(verb, member, Z)), check.check_predict(self, X))
+        return map_rows(lambda X: self._through(X, lambda member, Z, _: _verb_outputs(verb, member, Z)), check.check_predict(self, X))
 
     @available(inner("_member", "predict_proba"))
     def predict_proba(self, X: Any) -> Any:
@@ -175,7 +175,7 @@ class ClassifierChain(TargetsClassifier, Chain):
         return scores[:, 1] - scores[:, 0] if scores.shape[1] == 2 else scores
 
 
-def _said(verb: str, member: Any, X: Any) -> Array:
+def _verb_outputs(verb: str, member: Any, X: Any) -> Array:
     """What a classifier says of the second class."""
     if verb == "decision_function":
         scores = np.asarray(member._decisions(X), dtype=np.float64)

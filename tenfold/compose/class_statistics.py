@@ -79,7 +79,7 @@ class ByClassStatistics(Estimator):
         """Each class with a fresh density, and its rows."""
         raise NotImplementedError
 
-    def _told(self, fitted: list[Any], weight: Array) -> dict[str, Any]:
+    def _fitted_attributes(self, fitted: list[Any], weight: Array) -> dict[str, Any]:
         """The fitted attributes, from the densities of those classes that have rows and the weight of each class."""
         raise NotImplementedError
 
@@ -89,7 +89,7 @@ class ByClassStatistics(Estimator):
 
     def _solved(self, sums: ClassSums, total: Keyed, values: list[Any]) -> list[Self] | None:
         found = sums.solve(total)
-        return None if found is None else [self._fitted_copy(self._told(found, total[COUNTS].weight))]
+        return None if found is None else [self._fitted_copy(self._fitted_attributes(found, total[COUNTS].weight))]
 
     @available(_adds)
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
@@ -153,5 +153,5 @@ class ByClassStatistics(Estimator):
                 with named(one.label), single_blas:
                     one.density._resolve(total[one.number], {}, False)
                 fitted.append(one.density)
-        vars(self).update(self._told(fitted, total[COUNTS].weight))
+        vars(self).update(self._fitted_attributes(fitted, total[COUNTS].weight))
         return self

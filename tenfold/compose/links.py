@@ -14,7 +14,7 @@ from tenfold.base import check
 from tenfold.base.foreign import as_ours, own_of, takes
 from tenfold.base.sklearn_api import fresh
 from tenfold.compose.fitting import Viewed, side_by_side
-from tenfold.compose.ordinary import tell
+from tenfold.compose.ordinary import print_step
 from tenfold.compose.routes import Routes
 from tenfold.compose.single import OfOne
 from tenfold.core import ops
@@ -129,7 +129,7 @@ class Chain(Routes, OfOne):
                     seen = said[:, 1] if said.ndim == 2 else said
             before.append(np.asarray(seen, dtype=np.float64))
             if self.verbose:
-                tell("[Chain]", f"({place + 1} of {len(order)}) Processing order {j}", began)
+                print_step("[Chain]", f"({place + 1} of {len(order)}) Processing order {j}", began)
         return fitted
 
     def _through(self, X: Any, say: Callable[[Any, Any, Array | None], Array]) -> Array:

@@ -49,7 +49,7 @@ class Ordinary(Steps):
         steps = list(self.steps)
         cache = _memory(self.memory)
         for place, (name, step) in enumerate(steps[:-1]):
-            with self._told(place):
+            with self._timed(place):
                 if is_through(step):
                     continue
                 more = self._transformed_input(steps, place, received[name])
@@ -63,7 +63,7 @@ class Ordinary(Steps):
         self.steps = steps
         name, last = steps[-1]
         made = X
-        with self._told(len(steps) - 1):
+        with self._timed(len(steps) - 1):
             if not is_through(last):
                 more = self._transformed_input(steps, len(steps) - 1, received[name])
                 if verb == "fit_transform":
@@ -88,7 +88,7 @@ class Ordinary(Steps):
     def _fit_in_parts(self, X: Any, y: str) -> Self:
         """Fit the first step to a file, and the others to the blocks that it makes of it."""
         name, first = self.steps[0]
-        with self._told(0):
+        with self._timed(0):
             first.fit(X, y)
         pipeline: Any = type(self)
         rest = pipeline(self.steps[1:])
@@ -142,12 +142,12 @@ class Ordinary(Steps):
         }
 
     @contextmanager
-    def _told(self, place: int) -> Iterator[None]:
+    def _timed(self, place: int) -> Iterator[None]:
         """Say how long a step took, where that is wanted."""
         began = time.perf_counter()
         yield
         if self.verbose:
-            tell("[Pipeline]", f"(step {place + 1} of {len(self.steps)}) Processing {self.steps[place][0]}", began)
+            print_step("[Pipeline]", f"(step {place + 1} of {len(self.steps)}) Processing {self.steps[place][0]}", began)
 
     # --- fitted ---
 
@@ -200,7 +200,7 @@ class Ordinary(Steps):
         return router(self, inside)
 
 
-def tell(front: str, words: str, began: float) -> None:
+def print_step(front: str, words: str, began: float) -> None:
     """One line: what was done, and how long it took."""
     end = f"{words}, total={time.perf_counter() - began:5.1f}s"
     print(f"{front} {'.' * max(1, 70 - len(front) - len(end) - 2)} {end}")

@@ -20,7 +20,7 @@ from tenfold.base.foreign import objection_to, takes_anything
 from tenfold.base.routing import routed, router, routing_enabled
 from tenfold.base.sklearn_api import fresh
 from tenfold.compose.named import Named, is_out, is_word
-from tenfold.compose.ordinary import fit_transform_step, tell
+from tenfold.compose.ordinary import fit_transform_step, print_step
 from tenfold.core import ops
 from tenfold.core.data import Array
 from tenfold.core.errors import BadInput, BadType
@@ -112,7 +112,7 @@ class OrdinaryUnion(Transformer, Named):
             made.append((part if part.learner is None else part._replace(learner=one), Z))
             if self.verbose:
                 step = "" if self.copies else "step "
-                tell(f"[{type(self).__name__}]", f"({step}{place + 1} of {len(parts)}) Processing {part.name}", began)
+                print_step(f"[{type(self).__name__}]", f"({step}{place + 1} of {len(parts)}) Processing {part.name}", began)
         vars(self)["_members"] = members
         vars(self).pop("_sparse_made", None)
         return None if only else self._side_by_side(made, X)

@@ -127,10 +127,10 @@ class RANSACRegressor(Agreed):
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **params: Any) -> Self:
         """As `fit` of every learner; with a CircleFit there is no y. Weights count in the consensus; `estimator` receives them, and
         `params`, as metadata routing says."""
-        told = self._told("fit", params, sample_weight)
-        if told and sample_weight is not None and not np.all(sample_weight):  # rows of weight zero are left out
-            told = of_rows(told, np.flatnonzero(sample_weight), len(sample_weight))
-        vars(self)["_received"] = told
+        routed_params = self._routed("fit", params, sample_weight)
+        if routed_params and sample_weight is not None and not np.all(sample_weight):  # rows of weight zero are left out
+            routed_params = of_rows(routed_params, np.flatnonzero(sample_weight), len(sample_weight))
+        vars(self)["_received"] = routed_params
         try:
             return self._fit_given(X, y, sample_weight)
         finally:

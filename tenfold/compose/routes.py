@@ -64,7 +64,7 @@ class Routes(Estimator):
             refuse_unrouted(self, verb, params)
         return {name: given for name, *_ in self._calls()}
 
-    def _told(self, verb: str, params: dict[str, Any]) -> dict[str, Parts]:
+    def _routed(self, verb: str, params: dict[str, Any]) -> dict[str, Parts]:
         """What each learner inside receives when this one is asked, by name and its own verb."""
         if not params:
             return {}

@@ -112,11 +112,11 @@ class Stacking(Routes, Named):
         for (name, _), one in zip(self._learners(), fitted, strict=True):
             if outside is None:
                 whole = rows.given()[0] if isinstance(rows, AsGiven) else None
-                said += outputs_of([one], rows, [everything], self._said) if whole is None else [self._said(one, whole)]
+                said += outputs_of([one], rows, [everything], self._member_outputs) if whole is None else [self._member_outputs(one, whole)]
                 continue
             models, _ = split_models(fresh(one), received(rows, name), outside)
             tests = [outside.test_rows(k) for k in range(len(outside))]
-            parts = np.concatenate(outputs_of(models, rows, tests, self._said))
+            parts = np.concatenate(outputs_of(models, rows, tests, self._member_outputs))
             said.append(parts[np.argsort(np.concatenate(tests))])
         X = None
         if self.passthrough:
@@ -140,7 +140,7 @@ class Stacking(Routes, Named):
         check.check_fitted(self)
         return [self._method(one) for one in self._asked()]
 
-    def _said(self, learner: Estimator, X: Any) -> Array:
+    def _member_outputs(self, learner: Estimator, X: Any) -> Array:
         """(rows, columns): what a fitted learner says of rows, as columns for the last one."""
         raise NotImplementedError
 
@@ -154,7 +154,7 @@ class Stacking(Routes, Named):
         return hstack([*(csr_matrix(one) for one in said), X], format="csr")
 
     def _transform(self, X: Any) -> Any:
-        said = [self._said(one, X).astype(float_of(X), copy=False) for one in self._asked()]
+        said = [self._member_outputs(one, X).astype(float_of(X), copy=False) for one in self._asked()]
         return self._beside(said, _plain(X) if self.passthrough else None)
 
     def transform(self, X: Any) -> Any:

@@ -75,7 +75,7 @@ class StackingClassifier(Classifier, Stacking):
     def _method(self, learner: Any) -> str:
         return next(one for one in METHODS if hasattr(learner, one)) if self.stack_method == "auto" else self.stack_method
 
-    def _said(self, learner: Estimator, X: Any) -> Array:
+    def _member_outputs(self, learner: Estimator, X: Any) -> Array:
         method = self._method(learner)
         if method == "predict":
             return choices_of(learner, X)[:, None].astype(np.float64)
@@ -169,7 +169,7 @@ class StackingRegressor(Regressor, Stacking):
 
         return RidgeCV()
 
-    def _said(self, learner: Estimator, X: Any) -> Array:
+    def _member_outputs(self, learner: Estimator, X: Any) -> Array:
         said = np.asarray(learner._predict(X))
         return said.reshape(len(said), -1)
 

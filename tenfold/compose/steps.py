@@ -85,25 +85,25 @@ class Steps(Estimator):
         coding = [i for i, step in enumerate(steps) if step.codes]
         return steps[: coding[0] + 1] if coding else steps
 
-    def _said_of_categories(self, name: str) -> list[Any]:
+    def _category_settings(self, name: str) -> list[Any]:
         """What the steps that meet categories say of them, for the gate."""
         return [getattr(step, name) for step in self._up_to_codes()]
 
     @property
     def categorical_features(self) -> Any:
         """The columns of categories as the first step says that does not leave it to their types."""
-        said = self._said_of_categories("categorical_features")
+        said = self._category_settings("categorical_features")
         return next((one for one in said if not (isinstance(one, str) and one == "from_dtype")), "from_dtype")
 
     @property
     def unseen(self) -> str:
         """What the gate makes of categories that fit has not seen."""
-        return next((one for one in self._said_of_categories("unseen") if one != "missing"), "missing")
+        return next((one for one in self._category_settings("unseen") if one != "missing"), "missing")
 
     @property
     def given_categories(self) -> Any:
         """The categories that a step was given."""
-        return next((one for one in self._said_of_categories("given_categories") if one is not None), None)
+        return next((one for one in self._category_settings("given_categories") if one is not None), None)
 
     @property
     def sparse(self) -> bool:

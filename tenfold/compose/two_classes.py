@@ -12,7 +12,7 @@ import numpy as np
 from tenfold.base import check
 from tenfold.base.available import available
 from tenfold.base.estimator import Classifier, Estimator
-from tenfold.base.foreign import ByVerbs, as_ours, learner_of, objection_to, own_of, told_role
+from tenfold.base.foreign import ByVerbs, as_ours, learner_of, objection_to, own_of, role_given
 from tenfold.base.one_pass import OnePass
 from tenfold.base.sklearn_api import fresh, same
 from tenfold.compose.fitting import side_by_side, viewed, with_target
@@ -52,12 +52,12 @@ class TwoClassMembers(Routes, Classifier, OfOne):
     def _member(self) -> Any:
         given = self.estimator
         reason = objection_to(given, *ASKED)
-        if reason is None and told_role(given) not in ("classifier", "regressor", None):
-            reason = f"is a {type(given).__name__}, a {told_role(given)}, and a classifier is needed"
+        if reason is None and role_given(given) not in ("classifier", "regressor", None):
+            reason = f"is a {type(given).__name__}, a {role_given(given)}, and a classifier is needed"
         if reason is not None:
             raise BadParameter(f"{type(self).__name__}(estimator): {reason}")
-        if told_role(given) == "regressor" or told_role(given) is None:
-            return ByVerbs(given, as_role=told_role(given) or "classifier")
+        if role_given(given) == "regressor" or role_given(given) is None:
+            return ByVerbs(given, as_role=role_given(given) or "classifier")
         return learner_of(given, by_verbs=isinstance(given, Estimator) and given.accepts == "anything")
 
     def _keys(self) -> list[Key]:

@@ -198,7 +198,7 @@ class BayesianGaussianMixture(Mixture):
         degrees = np.asarray(self.degrees_of_freedom_)
         return Posterior(prior, self.weight_concentration_, self.mean_precision_, self.means_, degrees, inverse(roots, kind))
 
-    def _told(self, model: Posterior) -> dict[str, Any]:
+    def _fitted_attributes(self, model: Posterior) -> dict[str, Any]:
         factors = held(Components.of(np.ones(len(model.means)), model.means, model.covariances).roots, self.covariance_type)
         prior = model.prior
         return dict(

@@ -72,7 +72,7 @@ class DensityForest(Partition):
     def _firsts(self) -> Array:
         return self.first_
 
-    def _columns_looked_at(self, p: int) -> int:
+    def _columns_per_split(self, p: int) -> int:
         asked = self.max_features
         if asked is None or isinstance(asked, str):
             return p if asked is None else max(1, int(np.sqrt(p) if asked == "sqrt" else np.log2(p)))

@@ -89,7 +89,7 @@ class GaussianDensity(Density, OnePass):
             C = C + self.reg_covar * np.eye(p)
         A, log_scale, condition = whiten(C, mean, _units(mean, np.diagonal(C)))
         if condition < NEARLY_SINGULAR:
-            self._tell(mean, np.diagonal(C), condition <= SINGULAR)
+            self._warn(mean, np.diagonal(C), condition <= SINGULAR)
         return dict(mean_=mean, covariance_=C, whitening_=np.ascontiguousarray(A), constant_=_at_mean(p, log_scale))
 
     def _solve_diagonal(self, stats: Spread) -> dict[str, Any]:
@@ -101,7 +101,7 @@ class GaussianDensity(Density, OnePass):
         deviations = np.sqrt(variances)
         flat = deviations <= ROUNDING * np.abs(mean)
         if flat.any():
-            self._tell(mean, variances, True)
+            self._warn(mean, variances, True)
             deviations = np.where(flat, np.sqrt(SINGULAR) * _units(mean, variances), deviations)
         return dict(
             mean_=mean,
@@ -110,7 +110,7 @@ class GaussianDensity(Density, OnePass):
             constant_=_at_mean(len(mean), float(np.log(deviations).sum())),
         )
 
-    def _tell(self, mean: Array, variances: Array, singular: bool) -> None:
+    def _warn(self, mean: Array, variances: Array, singular: bool) -> None:
         """One sentence about a covariance that has no inverse, or nearly none."""
         flat = np.flatnonzero(np.sqrt(variances) <= ROUNDING * np.abs(mean))
         if len(flat):

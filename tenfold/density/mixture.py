@@ -120,7 +120,7 @@ class GaussianMixture(Mixture):
             return Components(model.shares, model.means, np.diagonal(model.roots, axis1=1, axis2=2).copy())
         return model
 
-    def _told(self, model: Components) -> dict[str, Any]:
+    def _fitted_attributes(self, model: Components) -> dict[str, Any]:
         factors = held(model.roots, self.covariance_type)
         narrow = [k for k, root in enumerate(model.roots) if self.reg_covar and is_narrow(root, COLLAPSED * self.reg_covar)]
         if len(narrow) and not self._holds_up(model):

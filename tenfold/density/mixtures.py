@@ -108,7 +108,7 @@ class Mixture(Density, Estimator):
         """The model of the last fit."""
         raise NotImplementedError
 
-    def _told(self, model: Any) -> dict[str, Any]:
+    def _fitted_attributes(self, model: Any) -> dict[str, Any]:
         raise NotImplementedError
 
     def _components(self) -> Components:
@@ -186,7 +186,7 @@ class Mixture(Density, Estimator):
                 NotConverged,
                 stacklevel=2,
             )
-        told = self._told(best.model)
+        told = self._fitted_attributes(best.model)
         steps = len(best.bounds) if self.max_iter else 0
         return told | dict(converged_=best.converged, n_iter_=steps, lower_bound_=best.bound, lower_bounds_=np.array(best.bounds))
 

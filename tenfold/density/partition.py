@@ -72,7 +72,7 @@ class Partition(Density, Estimator):
                 stacklevel=2,
             )
         check_memory(f"{self._at_once() + 1} sorted copies of the table", 12.0 * X.size * (self._at_once() + 1))
-        columns = self._columns_looked_at(X.shape[1])
+        columns = self._columns_per_split(X.shape[1])
         with np.errstate(over="ignore"):
             span = np.log(upper - lower).sum()
         limits = dict(
@@ -93,7 +93,7 @@ class Partition(Density, Estimator):
         """How many trees grow side by side."""
         raise NotImplementedError
 
-    def _columns_looked_at(self, p: int) -> int:
+    def _columns_per_split(self, p: int) -> int:
         """How many columns a node looks at."""
         return p
 

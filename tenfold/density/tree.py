@@ -31,7 +31,7 @@ class DensityTree(Partition):
                 which are shared out among its cells in the end. Rows are drawn by a hash of what is in them: no seed is needed
     Cost        O(n p log n) time to sort and O(n p) a level, O(n p) memory; the rows are kept while it grows
     Fails when  columns depend on each other along slanted lines (many cells: CopulaDensity, or a forest); rows lie outside of the support
-                (their density is 0); a column is constant (told, and taken to be 1 wide); all rows are equal (refused)
+                (their density is 0); a column is constant (warns, and takes it to be 1 wide); all rows are equal (refused)
     Reference   Ram & Gray 2011; weakest links: Breiman, Friedman, Olshen & Stone 1984
 
     Example

@@ -15,7 +15,7 @@ from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.numbers import check_finite
 from tenfold.distributions.bernoulli import Beta
 from tenfold.distributions.shares import concentration_of
-from tenfold.distributions.value import Distribution, places, points, rng_of, told, vector
+from tenfold.distributions.value import Distribution, as_text, places, points, rng_of, vector
 from tenfold.score.kinds import as_labels, encoded
 
 
@@ -112,7 +112,7 @@ class Dirichlet(Distribution):
         bad = (theta <= 0).any(axis=1) | (np.abs(theta.sum(axis=1) - 1) > 1e-9)
         if bad.any() or theta.shape[1] < 2:
             row = int(bad.argmax())
-            raise BadInput(f"Dirichlet.from_rows: row {row} is {told(theta[row])}: give at least two shares, all above 0, with sum 1")
+            raise BadInput(f"Dirichlet.from_rows: row {row} is {as_text(theta[row])}: give at least two shares, all above 0, with sum 1")
         found = concentration_of("Dirichlet.from_rows", theta, check.as_weights(sample_weight, len(theta)))
         return cls(found, names if categories is None else categories)
 
@@ -174,7 +174,7 @@ class Dirichlet(Distribution):
         bad = (theta < 0).any(axis=1) | (np.abs(theta.sum(axis=1) - 1) > 1e-9)
         if bad.any():
             row = int(bad.argmax())
-            raise BadInput(f"row {row} of the shares is {told(theta[row])}: shares are not negative and have sum 1")
+            raise BadInput(f"row {row} of the shares is {as_text(theta[row])}: shares are not negative and have sum 1")
         a = self.concentration
         with np.errstate(divide="ignore"):
             found = gammaln(a.sum()) - gammaln(a).sum() + xlogy(a - 1, theta).sum(axis=1)

@@ -12,7 +12,17 @@ from tenfold.core.data import Array
 from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.stats import Moments
 from tenfold.distributions.factor import Factor
-from tenfold.distributions.value import Distribution, moments_of, places, points, rng_of, square, told, values, vector
+from tenfold.distributions.value import (
+    Distribution,
+    as_text,
+    moments_of,
+    places,
+    points,
+    rng_of,
+    square,
+    values,
+    vector,
+)
 from tenfold.solve.whitening import ROUNDING
 
 LOG_2PI = math.log(2 * math.pi)
@@ -74,7 +84,7 @@ class MultivariateGaussian(Distribution):
         return cls(mean, np.where(flat | flat[:, None], 0.0, covariance), allow_singular)
 
     def __repr__(self) -> str:
-        return f"N(x; {told(self.mean)}, {told(self.covariance)})"
+        return f"N(x; {as_text(self.mean)}, {as_text(self.covariance)})"
 
     # --- densities ---
 
@@ -156,7 +166,7 @@ def conditioned(mean: Array, C: Array, factor: Factor, columns: Any, given: Any)
     if factor.rank < p:
         own = Factor.of("covariance", factor.spread[there] @ factor.spread[there].T, True)
         if own.rank < len(there) and own.off(apart[None], own.whitened(apart[None]), mean[there])[0]:
-            raise BadInput(f"columns {there} never have the values {told(x)} together: their covariance is singular")
+            raise BadInput(f"columns {there} never have the values {as_text(x)} together: their covariance is singular")
     return rest, shift, left, square
 
 

@@ -40,7 +40,7 @@ def estimate_entropy(X: Any, *, k: int = 3, base: float = 2) -> float:
     size, deviation = _spread(rows)
     if not deviation.all():
         raise BadInput(f"estimate_entropy: column {int((deviation == 0).argmax())} does not vary, which leaves no density: drop it")
-    radius = _reach(rows / size / deviation, _near(k, n, "estimate_entropy"))
+    radius = _kth_distance(rows / size / deviation, _near(k, n, "estimate_entropy"))
     if not radius.all():
         raise BadInput(
             f"estimate_entropy: row {int((radius == 0).argmax())} occurs more than k={k} times, which leaves no density: take a larger k, "
@@ -114,7 +114,7 @@ def estimate_kl_divergence(X: Any, Y: Any, *, k: int = 3, base: float = 2) -> fl
 def shared_by_numbers(X: Array, Y: Array, k: int) -> float:
     """I(X; Y) in nats, by Kraskov, Stögbauer & Grassberger's first estimate."""
     Z = np.column_stack([X, Y])
-    radius = _reach(Z, k)
+    radius = _kth_distance(Z, k)
     inside, near = np.nextafter(radius, 0), np.full(len(Z), k)
     if (same := radius == 0).any():
         near[same] = _copies(Z)[same] - 1
@@ -133,20 +133,20 @@ def shared_by_labels(X: Array, codes: Array, k: int) -> float:
     radius, near = np.empty(len(X)), np.minimum(k, sizes - 1)[codes]
     for label in np.flatnonzero(sizes > 1):
         rows = np.flatnonzero(codes == label)
-        radius[rows] = _reach(X[rows], int(min(k, sizes[label] - 1)))
+        radius[rows] = _kth_distance(X[rows], int(min(k, sizes[label] - 1)))
     if (same := radius == 0).any():
         near[same] = _copies(np.column_stack([X, codes]))[same] - 1
     counted = _count(X, np.nextafter(radius, 0))
     return float(digamma(len(X)) + (digamma(near) - digamma(sizes[codes]) - digamma(counted)).mean())
 
 
-def _reach(X: Array, k: int) -> Array:
+def _kth_distance(X: Array, k: int) -> Array:
     """The distance of each row to its k-th nearest other one."""
     if X.shape[1] > 1:
         return NeighborIndex(X, "chebyshev", method="tree").nearest(None, k)[0][:, -1]
     order = np.argsort(X[:, 0], kind="stable")
     found = np.empty(len(X))
-    found[order] = _sorted_reach(X[order, 0], k)
+    found[order] = _sorted_kth_distance(X[order, 0], k)
     return found
 
 
@@ -166,7 +166,7 @@ def _copies(X: Array) -> Array:
     return np.asarray(count[row.ravel()])
 
 
-def _sorted_reach(x: Array, k: int) -> Array:
+def _sorted_kth_distance(x: Array, k: int) -> Array:
     """From each of some sorted numbers to its k-th neighbour: the k nearest are neighbours in the order, j of them on the left."""
     n = len(x)
     padded = np.concatenate([np.full(k, -np.inf), x, np.full(k, np.inf)])

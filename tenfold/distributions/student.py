@@ -13,7 +13,7 @@ from tenfold.core.data import Array
 from tenfold.core.errors import BadInput
 from tenfold.distributions.factor import Factor
 from tenfold.distributions.gaussian import conditioned, deviation_of, shares
-from tenfold.distributions.value import Distribution, number, places, points, rng_of, square, told, values, vector
+from tenfold.distributions.value import Distribution, as_text, number, places, points, rng_of, square, values, vector
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -43,7 +43,7 @@ class MultivariateT(Distribution):
         self._set(mean=mean, shape=shape, degrees_of_freedom=degrees, factor=Factor.of(place, shape, False))
 
     def __repr__(self) -> str:
-        return f"t(x; {told(self.mean)}, {told(self.shape)}, {self.degrees_of_freedom:.4g} degrees of freedom)"
+        return f"t(x; {as_text(self.mean)}, {as_text(self.shape)}, {self.degrees_of_freedom:.4g} degrees of freedom)"
 
     @property
     def covariance(self) -> Array:

@@ -189,10 +189,10 @@ def rng_of(place: str, random_state: Any, n: Any) -> np.random.Generator:
         ) from None
 
 
-def told(array: Array) -> str:
+def as_text(array: Array) -> str:
     """An array in a formula: as it is where it is small, else its shape."""
     if max(array.shape, default=0) > SHOWN:
         return f"({' x '.join(map(str, array.shape))})"
     if array.size == 1:
         return f"{array.item():.4g}"
-    return "[" + ", ".join(told(one) if one.ndim else f"{one:.4g}" for one in array) + "]"
+    return "[" + ", ".join(as_text(one) if one.ndim else f"{one:.4g}" for one in array) + "]"

@@ -15,7 +15,7 @@ from tenfold.core.stats import Moments
 from tenfold.distributions.factor import Factor
 from tenfold.distributions.gaussian import LOG_2PI, MultivariateGaussian
 from tenfold.distributions.student import MultivariateT
-from tenfold.distributions.value import Distribution, moments_of, number, rng_of, square, told, vector
+from tenfold.distributions.value import Distribution, as_text, moments_of, number, rng_of, square, vector
 
 
 @dataclass(frozen=True, init=False, eq=False, repr=False)
@@ -61,7 +61,7 @@ class NormalInverseWishart(Distribution):
         )
 
     def __repr__(self) -> str:
-        parts = f"{told(self.mean)}, {self.mean_precision:.4g}, {told(self.scale)}, {self.degrees_of_freedom:.4g} degrees of freedom"
+        parts = f"{as_text(self.mean)}, {self.mean_precision:.4g}, {as_text(self.scale)}, {self.degrees_of_freedom:.4g} degrees of freedom"
         return f"normal-inverse-Wishart(m, C; {parts})"
 
     # --- rows ---

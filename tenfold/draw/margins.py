@@ -48,9 +48,10 @@ def draw_margins(model: Any, X: Any, y: Any = None, ax: Any = None) -> Any:
     names = np.unique(np.concatenate([ours.astype(labels.dtype) if ours.dtype.kind in "iufb" else ours, labels]))
     ax = new_axes(ax, (6.4, 5.2))
     ax.grid(False)
-    said, sure = _sides(model, plane, scores, ours)
+    predicted, confidence = _sides(model, plane, scores, ours)
     ax.imshow(
-        _shades(np.searchsorted(names, said), sure).reshape(PLACES, PLACES, 4), origin="lower", aspect="auto", interpolation="nearest",
+        _shades(np.searchsorted(names, predicted), confidence).reshape(PLACES, PLACES, 4),
+        origin="lower", aspect="auto", interpolation="nearest",
         extent=(first[0], first[-1], second[0], second[-1]), zorder=0,
     )  # fmt: skip
     if scores.ndim == 1:
@@ -88,12 +89,12 @@ def _sides(model: Any, plane: Any, scores: Any, classes: Any) -> tuple[Any, Any]
     return classes[scores.argmax(axis=1)], np.minimum((largest[:, -1] - largest[:, -2]) / FULL, 1.0)
 
 
-def _shades(code: Any, sure: Any) -> Any:
+def _shades(code: Any, confidence: Any) -> Any:
     """(points, 4): colours, the paler the nearer to a border."""
     from matplotlib.colors import to_rgba
 
     found = np.array([to_rgba(COLOURS[k % len(COLOURS)]) for k in range(int(code.max()) + 1)])[code]
-    found[:, 3] = 0.06 + 0.34 * sure
+    found[:, 3] = 0.06 + 0.34 * confidence
     return found
 
 

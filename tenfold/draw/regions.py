@@ -43,14 +43,15 @@ def draw_regions(model: Any, X: Any, y: Any = None, ax: Any = None, *, cells: bo
     room = np.where(high > low, MARGIN * (high - low), 0.5)
     first, second = (np.linspace(a, b, PLACES) for a, b in zip(low - room, high + room, strict=True))
     plane = np.stack(np.meshgrid(first, second), axis=-1).reshape(-1, 2)
-    said, sure = _said(model, as_given(plane))
-    if said.dtype.kind == "f" and len(np.unique(said)) > len(COLOURS) ** 2:
+    predicted, confidence = _predictions(model, as_given(plane))
+    if predicted.dtype.kind == "f" and len(np.unique(predicted)) > len(COLOURS) ** 2:
         raise BadInput(f"draw_regions shows classes, and {type(model).__name__} predicts numbers: use draw_fit")
-    names = np.unique(np.concatenate([np.unique(said), np.unique(labels)]))
+    names = np.unique(np.concatenate([np.unique(predicted), np.unique(labels)]))
     ax = new_axes(ax, (6.4, 5.2))
     ax.grid(False)
     ax.imshow(
-        _picture(np.searchsorted(names, said), sure).reshape(PLACES, PLACES, 4), origin="lower", aspect="auto", interpolation="nearest",
+        _picture(np.searchsorted(names, predicted), confidence).reshape(PLACES, PLACES, 4),
+        origin="lower", aspect="auto", interpolation="nearest",
         extent=(first[0], first[-1], second[0], second[-1]), zorder=0,
     )  # fmt: skip
     if cells:
@@ -64,22 +65,22 @@ def draw_regions(model: Any, X: Any, y: Any = None, ax: Any = None, *, cells: bo
     return ax
 
 
-def _said(model: Any, plane: Any) -> tuple[Any, Any]:
+def _predictions(model: Any, plane: Any) -> tuple[Any, Any]:
     """The class of each point, and its probability from 0 (as all others) to 1; 1 where there are none."""
-    said = np.asarray(model.predict(plane))
-    if not hasattr(model, "predict_proba") or said.ndim != 1:
-        return said, np.ones(len(said))
+    predicted = np.asarray(model.predict(plane))
+    if not hasattr(model, "predict_proba") or predicted.ndim != 1:
+        return predicted, np.ones(len(predicted))
     shares = np.asarray(model.predict_proba(plane))
     even = 1 / shares.shape[1]
-    return said, (shares.max(axis=1) - even) / (1 - even) if even < 1 else np.ones(len(said))
+    return predicted, (shares.max(axis=1) - even) / (1 - even) if even < 1 else np.ones(len(predicted))
 
 
-def _picture(code: Any, sure: Any) -> Any:
+def _picture(code: Any, confidence: Any) -> Any:
     """(points, 4): colours, the paler the less sure."""
     from matplotlib.colors import to_rgba
 
     found = np.array([to_rgba(COLOURS[k % len(COLOURS)]) for k in range(int(code.max()) + 1)])[code]
-    found[:, 3] = 0.08 + 0.32 * np.clip(sure, 0.0, 1.0)
+    found[:, 3] = 0.08 + 0.32 * np.clip(confidence, 0.0, 1.0)
     return found
 
 

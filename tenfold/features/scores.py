@@ -96,13 +96,13 @@ def _anova(stats: Spread) -> Scores:
     rounding = between + within <= n * (4 * EPS * middle) ** 2  # what is left of a constant
     between, within = np.where(rounding, 0.0, between), np.where(rounding, 0.0, within)
     if rounding.any():
-        _tell_constants(rounding)
+        _warn_of_constants(rounding)
     with np.errstate(divide="ignore", invalid="ignore"):
         F = between / (K - 1) / (within / (n - K))
     return F, np.where(np.isposinf(F), 0.0, fdtrc(K - 1, n - K, F))
 
 
-def _tell_constants(constant: Array) -> None:
+def _warn_of_constants(constant: Array) -> None:
     places = np.flatnonzero(constant)
     warn(f"Features {places} are constant: they have no score (NaN), and are chosen last", Degenerate, stacklevel=4)
 

@@ -13,6 +13,7 @@ from tenfold.core.data import Array, Arrays, Source, Target
 from tenfold.core.errors import BadInput, BadParameter, not_fitted
 from tenfold.core.params import domains
 from tenfold.gate.categories import Categories, Coder, coder_of, short, union
+from tenfold.gate.columns import numbered_column
 from tenfold.gate.containers import (
     as_objects,
     as_table,
@@ -20,7 +21,6 @@ from tenfold.gate.containers import (
     frame_names,
     is_frame,
     listed,
-    numbered_column,
     split_target,
 )
 from tenfold.gate.inputs import entries_of, source_of

@@ -12,7 +12,8 @@ from tenfold.core.data import Array, Target
 from tenfold.core.errors import BadInput, BadType, DataConverted, warn
 from tenfold.core.numbers import objection, row_number
 from tenfold.gate.categories import is_gap, short
-from tenfold.gate.containers import listed, to_floats
+from tenfold.gate.columns import to_floats
+from tenfold.gate.containers import listed
 
 SMALLEST_WEIGHT, LARGEST_WEIGHT = 1e-100, 1e100  # so that weighted sums neither overflow nor vanish
 ALL = slice(0, None)  # the rows of a block are those of the table: what messages count from

@@ -114,7 +114,7 @@ def most_probable(kernel: Any, evidence: Evidence, optimizer: Any, restarts: int
     ends = [_optimum(optimizer, objective, start, bounds, who) for start in starts]
     theta, _ = min(ends, key=lambda end: end[1])
     best = kernel.clone_with_theta(theta)
-    tell_bounds(best)
+    warn_of_bounds(best)
     return best
 
 
@@ -170,7 +170,7 @@ def _optimum(optimizer: Any, objective: Callable[..., Any], start: Array, bounds
     return found.x, float(found.fun)
 
 
-def tell_bounds(kernel: Any) -> None:
+def warn_of_bounds(kernel: Any) -> None:
     """Of parameters that end at a bound: there may be better ones beyond."""
     at, theta, bounds = 0, kernel.theta, np.asarray(kernel.bounds)
     for one in kernel.hyperparameters:
@@ -200,7 +200,7 @@ def noise_of(alpha: Any, n: int) -> Array:
     return np.broadcast_to(given.reshape(-1), n).copy()
 
 
-def sure(found: Posterior | None, kernel: Any) -> Posterior:
+def definite(found: Posterior | None, kernel: Any) -> Posterior:
     """The posterior, where there is one."""
     if found is None:
         raise NotDefinite(

@@ -20,6 +20,7 @@ from tenfold.core.threads import single_blas
 from tenfold.kernel_machines.evidence import (
     Posterior,
     Rows,
+    definite,
     drawn_functions,
     evidence_and_gradient,
     evidence_of,
@@ -29,7 +30,6 @@ from tenfold.kernel_machines.evidence import (
     noise_of,
     own_kernel,
     posterior,
-    sure,
 )
 from tenfold.kernels.combined import values
 from tenfold.kernels.constant import ConstantKernel
@@ -124,7 +124,7 @@ class GaussianProcessRegressor(Regressor, Estimator):
         if optimized and kernel.n_dims > 0:
             restarts, rng = self.n_restarts_optimizer, generator_of(self)
             kernel = most_probable(kernel, evidence_of(rows), self.optimizer, restarts, rng, "GaussianProcessRegressor")
-        found = sure(posterior(kernel, rows), kernel)
+        found = definite(posterior(kernel, rows), kernel)
         self._factored = found
         flat = self._flat
         return dict(
@@ -149,7 +149,7 @@ class GaussianProcessRegressor(Regressor, Estimator):
         """Made anew where the model comes from a file or another process."""
         known: Posterior | None = getattr(self, "_factored", None)
         if known is None:
-            known = sure(posterior(self.kernel_, self._rows()), self.kernel_)
+            known = definite(posterior(self.kernel_, self._rows()), self.kernel_)
             self._factored = known
         return known
 
@@ -173,9 +173,9 @@ class GaussianProcessRegressor(Regressor, Estimator):
     # --- what it says of rows ---
 
     def _predict(self, X: Any) -> Array:
-        return self._told(X)[0]
+        return self._posterior_moments(X)[0]
 
-    def _told(self, X: Any, with_std: bool = False) -> tuple[Array, Array]:
+    def _posterior_moments(self, X: Any, with_std: bool = False) -> tuple[Array, Array]:
         """Means, and standard deviations where they are asked for; as (rows,) or (rows, targets)."""
         precise = X.astype(np.float64, copy=False)
         near = values(self.kernel_, precise, self.X_train_[:])
@@ -199,7 +199,7 @@ class GaussianProcessRegressor(Regressor, Estimator):
         if not return_std:
             return super().predict(X)
         wide = self.y_train_.reshape(len(self.y_train_), -1).shape[1]
-        found = map_rows(lambda X: np.column_stack(self._told(X, True)), check.check_predict(self, X))
+        found = map_rows(lambda X: np.column_stack(self._posterior_moments(X, True)), check.check_predict(self, X))
         mean, std = found[:, :wide], found[:, wide:]
         return (mean[:, 0].copy(), std[:, 0].copy()) if self._flat else (mean, std)
 
@@ -217,7 +217,7 @@ class GaussianProcessRegressor(Regressor, Estimator):
     @single_blas
     def _with_covariance(self, X: Any) -> tuple[Array, Array]:
         X = np.asarray(check.check_predict(self, X), dtype=np.float64)
-        mean = self._told(X)[0]
+        mean = self._posterior_moments(X)[0]
         inside = solve_lower(self._posterior().L, values(self.kernel_, X, self.X_train_[:]).T)
         covariance = values(self.kernel_, X, X) - inside.T @ inside
         return mean, np.multiply.outer(covariance, np.asarray(self._y_train_std) ** 2)

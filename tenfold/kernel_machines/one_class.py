@@ -63,7 +63,7 @@ class OneClassSVM(Detector, VectorMachine):
         problem = Problem.of(zero, zero, most)
         problem.start = filled(most, float(self.nu) * float(most.sum()))
         solution = self._solved(problem, kernels)
-        self._tell([solution])
+        self._warn([solution])
         constant = level(solution, problem)
         fitted = carried(self, X, rows, solution.b, solution)
         return fitted | dict(intercept_=np.array([constant]), offset_=-constant, _gamma=gamma, _n_fit=X.shape[0])

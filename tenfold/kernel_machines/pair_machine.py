@@ -102,7 +102,7 @@ class PairMachine(Classifier, VectorMachine):
         found = []
         for place in range(len(settings)):
             fits = [pair[place] for pair in by_pair]
-            self._tell([two.solution for two, _, _ in fits])
+            self._warn([two.solution for two, _, _ in fits])
             fitted = self._joined(X, kept, rows, K, fits)
             found.append(fitted | dict(class_weight_=rows.factors, _gamma=gamma, _n_fit=X.shape[0]))
         return found

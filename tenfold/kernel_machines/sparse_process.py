@@ -21,7 +21,7 @@ from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.random import generator, generator_of
 from tenfold.core.stats import Keyed, Spread
 from tenfold.core.threads import single_blas
-from tenfold.kernel_machines.evidence import NotDefinite, drawn_functions, kernel_objection, own_kernel, tell_bounds
+from tenfold.kernel_machines.evidence import NotDefinite, drawn_functions, kernel_objection, own_kernel, warn_of_bounds
 from tenfold.kernel_machines.inducing import Points, Scale, Solved, bound_at, gradient_at, least_known, points_of
 from tenfold.kernels.between import between, own_noise
 from tenfold.kernels.combined import values
@@ -195,7 +195,7 @@ class SparseGaussianProcessRegressor(Regressor, Estimator):
         dual = points.inverse.T @ known.mean / known.noise
         self._factored = Told(points, known.root)
         if self.optimizer is not None:
-            tell_bounds(points.kernel)
+            warn_of_bounds(points.kernel)
         return dict(
             inducing_points_=points.at, alpha_=dual[:, 0].copy() if flat else dual, kernel_=points.kernel, lower_bound_=known.bound,
             _gain=known.sums.zz / known.noise,
@@ -230,9 +230,9 @@ class SparseGaussianProcessRegressor(Regressor, Estimator):
     # --- what it says of rows ---
 
     def _predict(self, X: Any) -> Array:
-        return self._told(X)[0]
+        return self._posterior_moments(X)[0]
 
-    def _told(self, X: Any, with_std: bool = False) -> tuple[Array, Array]:
+    def _posterior_moments(self, X: Any, with_std: bool = False) -> tuple[Array, Array]:
         """Means, and standard deviations where they are asked for; as (rows,) or (rows, targets)."""
         precise = ops.dense(X).astype(np.float64, copy=False)
         near = between(self.kernel_, precise, self.inducing_points_).K
@@ -263,7 +263,7 @@ class SparseGaussianProcessRegressor(Regressor, Estimator):
             return super().predict(X)
         check.check_fitted(self)
         wide = self.alpha_.reshape(len(self.alpha_), -1).shape[1]
-        found = map_rows(lambda X: np.column_stack(self._told(X, True)), check.check_predict(self, X))
+        found = map_rows(lambda X: np.column_stack(self._posterior_moments(X, True)), check.check_predict(self, X))
         mean, std = found[:, :wide], found[:, wide:]
         return (mean[:, 0].copy(), std[:, 0].copy()) if self._flat else (mean, std)
 
@@ -272,7 +272,7 @@ class SparseGaussianProcessRegressor(Regressor, Estimator):
         X = np.asarray(ops.dense(check.check_predict(self, X)), dtype=np.float64)
         before, after = self._turned(between(self.kernel_, X, self.inducing_points_).K)
         covariance = values(self.kernel_, X, X) - before.T @ before + after.T @ after
-        return self._told(X)[0], np.multiply.outer(covariance, np.asarray(self._y_train_std) ** 2)
+        return self._posterior_moments(X)[0], np.multiply.outer(covariance, np.asarray(self._y_train_std) ** 2)
 
     def sample_y(self, X: Any, n_samples: int = 1, random_state: Any = 0) -> Array:
         """Functions drawn from the process, at these rows: (rows, samples), or (rows, targets, samples)."""

@@ -51,7 +51,7 @@ class TubeMachine(Regressor, VectorMachine):
                 problem.start = np.clip(before[0] * (C / before[1]), problem.low, problem.high)
             solution = self._solved(problem, kernels)
             before = solution.b, C
-            self._tell([solution])
+            self._warn([solution])
             fitted = carried(self, X, rows, problem.on_rows(solution.b, kernels.n), solution)
             intercept = np.array([self._constant(solution, problem)])
             found.append(fitted | dict(intercept_=intercept, _gamma=gamma, _n_fit=X.shape[0]))

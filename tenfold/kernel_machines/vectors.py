@@ -198,7 +198,7 @@ class VectorMachine(Estimator):
             )
         return found
 
-    def _tell(self, solutions: list[Solution]) -> None:
+    def _warn(self, solutions: list[Solution]) -> None:
         """A word about fits that have not converged."""
         open_ones = [one for one in solutions if not one.converged]
         if open_ones:

@@ -151,7 +151,7 @@ class LogisticRegression(WarmStart, LinearScores, Estimator):
                 theta, metric = self._start(problem, Some(source), survey.counts.weight)
             found = yield from minimised(problem, theta, self.tol, self.max_iter, metric)
         more = (yield from self._likelihood(problem, found, survey, setting)) if isinstance(problem, Loss) else {}
-        yield from self._told(found, setting)
+        yield from self._warn(found, setting)
         theta = shifted(found.theta, shift, -1)
         return dict(
             coef_=np.ascontiguousarray(theta[:, :-1]),
@@ -212,7 +212,7 @@ class LogisticRegression(WarmStart, LinearScores, Estimator):
             return np.inf
         return max(float(min(self.C, 10**300) if isinstance(self.C, int) else self.C), 1e-300)
 
-    def _told(self, found: Solution, setting: Setting) -> Learner[None]:
+    def _warn(self, found: Solution, setting: Setting) -> Learner[None]:
         """Warn where the result is not what was asked for; why an optimum lies at infinity takes one more pass."""
         free = np.isinf(self._C())
         if found.loss <= SEPARATED * found.weight:

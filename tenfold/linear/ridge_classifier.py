@@ -90,10 +90,10 @@ class RidgeClassifier(LinearScores, OnePass):
         return Moments.of_block(block) if self.positive else rows_or_moments(block)
 
     def _solve(self, stats: FewRows | Moments) -> dict[str, Any]:
-        return self._told(self._ridge()._solve(self._of_targets(stats)))
+        return self._fitted_attributes(self._ridge()._solve(self._of_targets(stats)))
 
     def _solve_path(self, stats: FewRows | Moments, values: list[float]) -> list[dict[str, Any]]:
-        return [self._told(fit) for fit in self._ridge()._solve_path(self._of_targets(stats), values)]
+        return [self._fitted_attributes(fit) for fit in self._ridge()._solve_path(self._of_targets(stats), values)]
 
     def _ridge(self) -> Ridge:
         """The regression of the targets."""
@@ -101,7 +101,7 @@ class RidgeClassifier(LinearScores, OnePass):
         vars(ridge).update(n_features_in_=self.n_features_in_, _flat=False)
         return ridge
 
-    def _told(self, fit: dict[str, Any]) -> dict[str, Any]:
+    def _fitted_attributes(self, fit: dict[str, Any]) -> dict[str, Any]:
         return fit | dict(solver_="cholesky" if self.solver == "auto" else str(self.solver))
 
     def _of_targets(self, stats: FewRows | Moments) -> FewRows | Moments:

@@ -92,7 +92,7 @@ class Descending(WarmStart, Estimator):
             terms = partial(risk_terms, frame=frame, problems=problems, cost=cost)
             last = yield from SOLVERS[solver](Risk(terms, *prices), theta, tol=float(self.tol), max_iter=max(self.max_iter - used, 1))
             theta, used = last.theta, used + last.n_pass
-        self._tell(last)
+        self._warn(last)
         coef, intercept = frame.outer(theta)
         found = self._shaped(coef, intercept if self.fit_intercept else np.zeros_like(intercept))
         return dict(found, certificate_=last.certificate, objective_=size * last.value, n_iter_=used)
@@ -130,7 +130,7 @@ class Descending(WarmStart, Estimator):
         alpha = float(self.alpha) if self.penalty is not None else 0.0
         return share * alpha, (1 - share) * alpha
 
-    def _tell(self, last: Descended) -> None:
+    def _warn(self, last: Descended) -> None:
         if not last.converged:
             warn(
                 f"{type(self).__name__}: the largest violation of an optimum is {last.certificate:.2g} after {last.n_pass} passes, above "

@@ -26,7 +26,7 @@ class ClassicalMDS(Scaled):
     Algorithm   the leading eigenvectors of b, by block Krylov spaces. The largest entry of each axis is positive. New rows by their
                 dissimilarities to those of the fit (Gower's formula): a row of the fit gets its own place again
     Cost        O(n² (p + k)) time, 24 n² bytes; keeps all rows and their dissimilarities
-    Fails when  n² numbers do not fit in memory (told); dissimilarities with fewer dimensions leave axes of zeros (told)
+    Fails when  n² numbers do not fit in memory (refused); dissimilarities with fewer dimensions leave axes of zeros (warns)
     Reference   Torgerson 1952; Gower 1968, equation 10
 
     Example

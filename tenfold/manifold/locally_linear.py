@@ -33,7 +33,7 @@ class LocallyLinearEmbedding(Embedding):
                 second derivatives along the tangent spaces, several weight vectors a row, what no tangent plane explains. The largest
                 entry of each axis is positive. New rows: Σⱼ Wⱼ yⱼ over their nearest rows of the fit
     Cost        O(n k³) for W; the factor takes about O(n^1.5) where the rows lie on a surface; keeps all rows
-    Fails when  neighbours do not connect the rows (told): the axes then tell the pieces apart, and nothing within them
+    Fails when  neighbours do not connect the rows (warns): the axes then separate the components, and show nothing within them
     Reference   Roweis & Saul 2000; hessian: Donoho & Grimes 2003; modified: Zhang & Wang 2007; ltsa: Zhang & Zha 2004
 
     Example
@@ -97,7 +97,7 @@ class LocallyLinearEmbedding(Embedding):
         self._check_sizes(*rows.shape)
         near = self._index(rows).nearest(None, self.n_neighbors)[1]
         M = alignment(rows, near, w, self.method, self.n_components, self.reg, self.modified_tol)
-        self._tell_pieces(near, M)
+        self._warn_of_pieces(near, M)
         root = np.sqrt(w)
         if (root != 1).any():
             M = M.multiply(1 / root[:, None]).multiply(1 / root).tocsc()
@@ -126,7 +126,7 @@ class LocallyLinearEmbedding(Embedding):
                 f"{name}: a plane goes through all neighbours: n_neighbors must be greater than n_components"
             )
 
-    def _tell_pieces(self, near: Array, M: Any) -> None:
+    def _warn_of_pieces(self, near: Array, M: Any) -> None:
         """The dimension of the null space of M is the number of pieces that lead nowhere else."""
         pieces = _closed_pieces(near) if self.method == "standard" else int(connected_components(M, directed=False)[0])
         if pieces > 1:

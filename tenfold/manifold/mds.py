@@ -25,7 +25,7 @@ from tenfold.manifold.smacof import (
     majorized,
     random_start,
     settled,
-    tell_one_start,
+    warn_of_one_start,
 )
 from tenfold.near.given import PRECOMPUTED
 
@@ -43,7 +43,7 @@ class MDS(Embedding):
                 pooling neighbours that violate the order, equal δ have equal f, δ = 0 has f = 0. From classical scaling, or n_init times
                 from drawn places. New rows: the same stress against those of the fit, which stay; rows of the fit have their places
     Cost        O(n² k) a step, 24 n² bytes (ordinal: 70 n²); a new row O(n (p + k)) a step; keeps all rows and their dissimilarities
-    Fails when  the stress has other minima than the least, which drawn starts may find; n² numbers do not fit in memory (told)
+    Fails when  the stress has other minima than the least, which drawn starts may find; n² numbers do not fit in memory (refused)
     Reference   de Leeuw 1977; Borg & Groenen 2005, chapters 8 and 9; Kruskal 1964 (stress-1)
 
     Example
@@ -141,7 +141,7 @@ class MDS(Embedding):
         unit = float(D.max(initial=0.0)) or 1.0  # squares of dissimilarities are then neither too large nor too small
         found = self._best(D / unit, w, None if start is None else given_start(start, len(D), self.n_components) / unit)
         if not found.converged and self.eps > 0 and self.max_iter > 1:
-            self._tell_unfinished(found)
+            self._warn_unfinished(found)
         size = 1.0 if not self._by_size() else unit  # of an order there is none
         fitted = dict(
             embedding_=found.places * size,
@@ -168,13 +168,13 @@ class MDS(Embedding):
             return majorized(D, w, places, metric=self._by_size(), max_iter=self.max_iter, eps=self.eps)
 
         if start is not None:
-            tell_one_start(self.n_init)
+            warn_of_one_start(self.n_init)
             return run(start)
         if self.init != "random":
             return run(scaled(D, w, self.n_components, "MDS")["embedding_"])
         return best_of(random_start(len(D), self.n_components, self.random_state), self.n_init, self._normalized(), run)
 
-    def _tell_unfinished(self, found: Scaling) -> None:
+    def _warn_unfinished(self, found: Scaling) -> None:
         warn(
             f"MDS(max_iter={self.max_iter}): the stress still falls, by {found.history[-2] - found.history[-1]:.3g} of {found.stress:.3g} "
             "in the last step: increase max_iter or eps",

@@ -170,14 +170,14 @@ def smacof(
     starts = random_start(len(D), n_components, random_state)
     if init is not None:
         start = given_start(init, len(D), None)
-        tell_one_start(n_init)
+        warn_of_one_start(n_init)
         starts, n_init = lambda: start, 1
     found = best_of(starts, n_init, normalized, lambda x: majorized(D, np.ones(len(D)), x, metric=metric, max_iter=max_iter, eps=eps))
     stress = found.normalized if normalized else found.stress
     return (found.places, stress, found.n_iter) if return_n_iter else (found.places, stress)
 
 
-def tell_one_start(n_init: int) -> None:
+def warn_of_one_start(n_init: int) -> None:
     if n_init > 1:
         warn(f"n_init={n_init}: explicit initial positions passed: performing only one init of the MDS", DataWarning, stacklevel=3)
 

@@ -132,7 +132,7 @@ class NeighborIndex:
         if order is not None:
             back = np.argsort(order)
             distances, rows = distances[back], rows[back]
-        return (self.measure.told(distances), rows) if self.measure.pairs is None else self._by_pairs(Q, rows)
+        return (self.measure.to_distances(distances), rows) if self.measure.pairs is None else self._by_pairs(Q, rows)
 
     def within(self, X: Any = None, radius: float = 1.0) -> tuple[Array, Array, Array]:
         """(start, rows, distances): the rows at most `radius` away from query q, in their order, are rows[start[q]:start[q + 1]];
@@ -146,7 +146,7 @@ class NeighborIndex:
         parts = self._each(lambda part: self._some_within(Q[part], float(radius), skip[part]), Q.shape[0])
         counts = np.concatenate([np.diff(start) for start, _, _ in parts]) if parts else NONE
         rows, distances = (np.concatenate([one[i] for one in parts]) if parts else np.empty(0) for i in (1, 2))
-        return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), rows.astype(np.int64), self.measure.told(distances)
+        return np.concatenate([[0], np.cumsum(counts)]).astype(np.int64), rows.astype(np.int64), self.measure.to_distances(distances)
 
     def count_within(self, X: Any = None, radius: Any = 1.0) -> Array:
         """How many rows are at most `radius` away: one number, or one for each query; without X of the rows themselves, none of which
@@ -271,9 +271,9 @@ class NeighborIndex:
         assert self.measure.pairs is not None
         step = max(1, PAIRS // (rows.shape[1] * self.X.shape[1]))
         parts = [self.measure.pairs(Q[i : i + step], self.X[rows[i : i + step]]) for i in range(0, len(Q), step)]
-        told = np.concatenate(parts) if parts else np.empty(rows.shape)
-        order = np.argsort(told, axis=1, kind="stable")  # apart from rounding they are in order
-        return np.take_along_axis(told, order, axis=1), np.take_along_axis(rows, order, axis=1)
+        measured = np.concatenate(parts) if parts else np.empty(rows.shape)
+        order = np.argsort(measured, axis=1, kind="stable")  # apart from rounding they are in order
+        return np.take_along_axis(measured, order, axis=1), np.take_along_axis(rows, order, axis=1)
 
     def _some_within(self, Q: Array, radius: float, skip: Array) -> tuple[Array, Array, Array]:
         reach = self.measure.summed(radius)

@@ -41,7 +41,7 @@ class Measure:
     apart: int | None = None  # of the native searches; None: `block` is asked
     power: float = 2.0
     rows: Callable[[Array, bool], Array] = lambda X, queried: X  # how rows are changed before; queried: those that are asked for
-    told: Callable[[Array], Array] = lambda sums: sums  # the distance of a sum of parts
+    to_distances: Callable[[Array], Array] = lambda sums: sums  # the distance of a sum of parts
     summed: Callable[[float], float] = lambda distance: distance  # and back
     block: Callable[[Array, Array], Array] | None = None  # (queries, rows): distances of all pairs
     pairs: Callable[[Array, Array], Array] | None = None  # queries, the rows found for each: what is told instead of their distances
@@ -84,13 +84,13 @@ def _made(name: str, X: Array, p: float, params: dict[str, Any]) -> Measure:
         case "chebyshev":
             return Measure(name, CHEBYSHEV, np.inf)
         case "minkowski":
-            return Measure(name, MINKOWSKI, p, told=lambda sums: sums ** (1 / p), summed=lambda d: d**p)
+            return Measure(name, MINKOWSKI, p, to_distances=lambda sums: sums ** (1 / p), summed=lambda d: d**p)
         case "hamming":
             columns = X.shape[1]
-            return Measure(name, HAMMING, told=lambda sums: sums / columns, summed=lambda d: d * columns * (1 + 1e-12))
+            return Measure(name, HAMMING, to_distances=lambda sums: sums / columns, summed=lambda d: d * columns * (1 + 1e-12))
         case "cosine" | "correlation":
             change = _directions if name == "cosine" else _centred_directions
-            return Measure(name, EUCLIDEAN, rows=change, told=lambda sums: sums / 2, summed=lambda d: 2 * d)
+            return Measure(name, EUCLIDEAN, rows=change, to_distances=lambda sums: sums / 2, summed=lambda d: 2 * d)
         case "gower":
             return Measure(name, block=Gower(X, params))
         case "seuclidean":
@@ -108,7 +108,7 @@ def _made(name: str, X: Array, p: float, params: dict[str, Any]) -> Measure:
             return Measure(
                 name, EUCLIDEAN,
                 rows=lambda X, queried: _on_sphere(X),
-                told=lambda sums: 2 * np.arcsin(np.minimum(np.sqrt(sums) / 2, 1)),
+                to_distances=lambda sums: 2 * np.arcsin(np.minimum(np.sqrt(sums) / 2, 1)),
                 summed=lambda d: float(4 * np.sin(min(d, np.pi) / 2) ** 2),
             )  # fmt: skip
         case _:
@@ -116,7 +116,7 @@ def _made(name: str, X: Array, p: float, params: dict[str, Any]) -> Measure:
             return Measure(name, block=lambda Q, R: _by_scipy(name, Q != 0 if truth else Q, R != 0 if truth else R))
 
 
-_EUCLID = Measure("euclidean", EUCLIDEAN, told=np.sqrt, summed=lambda d: d * d)
+_EUCLID = Measure("euclidean", EUCLIDEAN, to_distances=np.sqrt, summed=lambda d: d * d)
 
 
 def by_products(X: Array) -> Measure:
@@ -140,7 +140,7 @@ def by_products(X: Array) -> Measure:
 def _after(measure: Measure, name: str, change: Callable[[Array], Array]) -> Measure:
     """A measure of changed rows."""
     return Measure(
-        name, measure.apart, measure.power, lambda X, queried: change(X), measure.told, measure.summed
+        name, measure.apart, measure.power, lambda X, queried: change(X), measure.to_distances, measure.summed
     )
 
 

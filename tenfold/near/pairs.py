@@ -22,7 +22,7 @@ def distances(measure: Measure, Q: Array, R: Array) -> Array:
         return measure.block(Q, R)
     assert measure.apart is not None
     changed = [np.ascontiguousarray(measure.rows(rows, queried), dtype=np.float64) for rows, queried in ((Q, True), (R, False))]
-    return measure.told(sums(changed[0], changed[1], measure.apart, measure.power))
+    return measure.to_distances(sums(changed[0], changed[1], measure.apart, measure.power))
 
 
 def table_of_distances(measure: Measure, X: Array) -> Array:
@@ -41,7 +41,7 @@ def table_of_distances(measure: Measure, X: Array) -> Array:
 
         def fill(rows: slice) -> None:
             assert measure.apart is not None
-            np.multiply(measure.told(sums(Q[rows], R, measure.apart, measure.power)), scale, out=D[rows], casting="same_kind")
+            np.multiply(measure.to_distances(sums(Q[rows], R, measure.apart, measure.power)), scale, out=D[rows], casting="same_kind")
 
         step = max(1, AT_ONCE // n)
         each(fill, [slice(start, start + step) for start in range(0, n, step)])

@@ -83,7 +83,7 @@ class NeighborDensity(Density, KeptRows):
             raise BadInput("NeighborDensity(n_neighbors='cv'): needs at least two rows, of which one can be left out: give a number")
         check_room(len(rows), most)
         near = among_themselves(self._search[1], rows, w, most)
-        radii = np.array([_reach(near, k) for k in range(1, most + 1)])
+        radii = np.array([_kth_distance(near, k) for k in range(1, most + 1)])
         usable = (radii > 0).all(axis=1)
         if not usable.any():
             raise BadInput(
@@ -119,13 +119,13 @@ class NeighborDensity(Density, KeptRows):
         if k > (whole - 1) * (1 + 1e-12):
             raise BadInput(f"score_samples(): of {whole:g} rows {whole - 1:g} are left when one is left out, and n_neighbors = {k}: give X")
         near = among_themselves(self._searched(), self._fit_X, w, k)
-        return self._told(_reach(near, k), whole - 1)
+        return self._density_within(_kth_distance(near, k), whole - 1)
 
     def _log_density(self, X: Any) -> Array:
         w, k = vars(self).get("_row_weights"), self.n_neighbors_
-        return self._told(_reach(self._near(X, k), k), float(self.n_samples_fit_ if w is None else w.sum()))
+        return self._density_within(_kth_distance(self._near(X, k), k), float(self.n_samples_fit_ if w is None else w.sum()))
 
-    def _told(self, radius: Array, n: float) -> Array:
+    def _density_within(self, radius: Array, n: float) -> Array:
         power = self._power(self.effective_metric_, self.effective_metric_params_)
         return _log_density(self.n_neighbors_, radius, n, self._fit_X.shape[1], power)
 
@@ -137,7 +137,7 @@ class NeighborDensity(Density, KeptRows):
         return super()._objection() or (None if self.n_neighbors_ >= 1 else "n_neighbors_ is not a number of neighbours")
 
 
-def _reach(near: Near, k: int) -> Array:
+def _kth_distance(near: Near, k: int) -> Array:
     """The distance of each row to its k-th nearest, where one of weight 2 is two of them."""
     if near.copies is None:
         return np.asarray(near.distances[:, k - 1], dtype=np.float64)

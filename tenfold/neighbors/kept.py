@@ -159,13 +159,13 @@ class AsksNearest(KeptRows):
         check.check_fitted(self)
         k = whole_number(self, self.n_neighbors if n_neighbors is None else n_neighbors)
         if X is None:
-            distances, rows = self._told(None, k)
+            distances, rows = self._nearest_rows(None, k)
         else:
-            found = map_rows(lambda block: np.hstack(self._told(block, k)), check.check_predict(self, X))
+            found = map_rows(lambda block: np.hstack(self._nearest_rows(block, k)), check.check_predict(self, X))
             distances, rows = found[:, :k], found[:, k:].astype(np.int64)
         return (distances, rows) if return_distance else rows
 
-    def _told(self, X: Any, k: int) -> tuple[Array, Array]:
+    def _nearest_rows(self, X: Any, k: int) -> tuple[Array, Array]:
         X = None if X is None else self._plain(X)
         most, queries = self.n_samples_fit_ - (X is None), self.n_samples_fit_ if X is None else len(X)
         if k > most:

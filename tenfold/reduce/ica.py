@@ -126,7 +126,7 @@ class FastICA(Transformer, Estimator):
             warn("FastICA: Ignoring n_components with whiten=False.", DataWarning, stacklevel=2)
         p = source.n_features
         found = yield from self._steps(contrast, np.zeros(p), None, p)
-        self._tell(found)
+        self._warn(found)
         sign = np.where(np.take_along_axis(found.W, np.abs(found.W).argmax(axis=1)[:, None], 1) < 0, -1.0, 1.0)
         return dict(components_=found.W * sign, mixing_=(found.W * sign).T.copy(), n_iter_=found.n_iter)
 
@@ -175,7 +175,7 @@ class FastICA(Transformer, Estimator):
             found = drive(self._steps(contrast, np.zeros(k), None, k), rows, Threads(), "FastICA")
         else:
             found = yield from self._steps(contrast, mean, K, k)
-        self._tell(found)
+        self._warn(found)
         return found
 
     def _keeps(self, source: Arrays, k: int) -> bool:
@@ -200,7 +200,7 @@ class FastICA(Transformer, Estimator):
             raise BadParameter("FastICA(w_init=...): must hold finite numbers")
         return start
 
-    def _tell(self, found: Turned) -> None:
+    def _warn(self, found: Turned) -> None:
         if found.turned >= self.tol:
             warn(
                 "FastICA did not converge. Consider increasing tolerance or the maximum number of iterations: in the last of "

@@ -102,7 +102,7 @@ class MiniBatchNMF(Factorisation):
             W = rows_of(table, course.H, problem, self.tol, self._most_steps())
         asked.made, error = W, problem.error(table, W, course.H)
         self._check_range(course.H, error)
-        return self._told(course, rule) | dict(reconstruction_err_=error)
+        return self._fitted_attributes(course, rule) | dict(reconstruction_err_=error)
 
     def _streamed(self, source: Source) -> Learner[dict[str, Any]]:
         if not source.rereadable:
@@ -118,7 +118,7 @@ class MiniBatchNMF(Factorisation):
         while not course.done:
             course = take_the_rest((yield Scan(partial(take_batches, rule=rule), course)), rule)
         error: Error = yield partial(_error_of, H=course.H, problem=rule.problem(1.0), tol=self.tol, max_iter=self._most_steps())
-        return self._told(course, rule) | dict(reconstruction_err_=float(np.sqrt(2.0 * max(error.divergence, 0.0))))
+        return self._fitted_attributes(course, rule) | dict(reconstruction_err_=float(np.sqrt(2.0 * max(error.divergence, 0.0))))
 
     def _rule(self, p: int, n: int) -> Rule:
         problem, batch = self._problem(p, 1.0), min(self.batch_size, n)
@@ -127,7 +127,7 @@ class MiniBatchNMF(Factorisation):
             self.fresh_restarts_max_iter, self.max_iter * -(-n // batch),
         )  # fmt: skip
 
-    def _told(self, course: Course, rule: Rule) -> dict[str, Any]:
+    def _fitted_attributes(self, course: Course, rule: Rule) -> dict[str, Any]:
         if course.steps >= rule.most and self.tol > 0:
             warn(
                 f"Maximum number of iterations {self.max_iter} reached. Increase it to improve convergence.", NotConverged, stacklevel=2

@@ -189,7 +189,7 @@ class PCA(Axes, Transformer, OnePass):
         if not found[2] and not rough:
             message = f"PCA: the components have not settled to {tol:g} in {passes} passes: raise tol, or use svd_solver='covariance_eigh'"
             warn(message, NotConverged, stacklevel=2)
-        return self._told(Spectrum(found[0], found[1], "randomized"), k, n, mean, float(squares.sum()), most)
+        return self._fitted_attributes(Spectrum(found[0], found[1], "randomized"), k, n, mean, float(squares.sum()), most)
 
     def _by_gaps(self, source: Source) -> Learner[dict[str, Any]]:
         p, k = source.n_features, self.n_components
@@ -204,7 +204,8 @@ class PCA(Axes, Transformer, OnePass):
         if isinstance(k, str):
             return _absent(k)
         total = float(values.sum())
-        return self._told(Spectrum(values[:most], axes[:most], "em"), self._number(k, values, total, n), n, plane.mean, total, most)
+        spectrum, kept = Spectrum(values[:most], axes[:most], "em"), self._number(k, values, total, n)
+        return self._fitted_attributes(spectrum, kept, n, plane.mean, total, most)
 
     # --- the solution ---
 
@@ -231,7 +232,7 @@ class PCA(Axes, Transformer, OnePass):
         k = self._number(k, found.values, total, n)
         if not once and isinstance(stats, Table) and stats.lost(found.values[:k]):
             return None
-        return self._told(found, k, n, mean, total, most)
+        return self._fitted_attributes(found, k, n, mean, total, most)
 
     def _number(self, k: int | None, values: Array, total: float, n: float) -> int:
         """How many components to keep, of a spectrum that is whole where k is None."""
@@ -240,7 +241,7 @@ class PCA(Axes, Transformer, OnePass):
         wanted: Any = self.n_components
         return minka(values / (n - 1), n) if isinstance(wanted, str) else reached(values, total * wanted)
 
-    def _told(self, found: Spectrum, k: int, n: float, mean: Array, total: float, most: int) -> dict[str, Any]:
+    def _fitted_attributes(self, found: Spectrum, k: int, n: float, mean: Array, total: float, most: int) -> dict[str, Any]:
         """The fitted attributes: k axes of those that were found."""
         values, axes, whole = found.values[:k], oriented(found.axes[:k]), len(found.values) == most
         rest = float(found.values[k:].sum() if whole else total - values.sum()) / (n - 1)

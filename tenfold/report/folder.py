@@ -35,7 +35,7 @@ def report_run(folder: Any, table: Any = None, path: Any = None, by: str | None 
     record = record_of(folder)
     if not record:
         raise BadFile(f"{folder} holds no run: give a folder that tenfold select or tenfold fit has made")
-    _can_be_told(by, table)
+    _check_by(by, table)
     held_out = _held_out(folder)
     found = explained_of(folder)
     if table is not None and held_out is not None:
@@ -52,12 +52,12 @@ def report_of(
     path: Any, model: TableModel, record: Facts, held_out: pl.DataFrame | None, table: Any = None, by: str | None = None
 ) -> Path:
     """Write the report of a run in memory; returns where it is."""
-    _can_be_told(by, table)
+    _check_by(by, table)
     found = None if table is None or held_out is None else drivers_of(model, record, held_out, table, by)
     return write_report(path, plain(record), held_out, found)
 
 
-def _can_be_told(by: str | None, table: Any) -> None:
+def _check_by(by: str | None, table: Any) -> None:
     if by is not None and table is None:
         raise BadParameter(f"by={by!r}: groups of rows are told from the training table: give it too")
 

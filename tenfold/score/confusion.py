@@ -13,7 +13,7 @@ from tenfold.core.data import Array
 from tenfold.core.errors import BadInput, BadParameter, DataWarning, UndefinedScore, warn
 from tenfold.core.stats import Stats
 from tenfold.score.inputs import Labels, Sets, check_choice, truth_and_labels
-from tenfold.score.kinds import told
+from tenfold.score.kinds import as_text
 
 AVERAGES = ("binary", "micro", "macro", "weighted", "samples", None)
 WITHOUT = {  # what a ratio without rows lacks
@@ -146,7 +146,7 @@ class Confusion(Stats):
                     "[None, 'micro', 'macro', 'weighted']."
                 )
             if pos_label not in present.tolist() and len(present) == 2:
-                raise BadParameter(f"pos_label={pos_label} is not a valid label. It should be one of {told(present)}")
+                raise BadParameter(f"pos_label={pos_label} is not a valid label. It should be one of {as_text(present)}")
             chosen = np.asarray([pos_label])
         else:
             check_unused(pos_label, average)

@@ -18,6 +18,7 @@ from tenfold.score.kinds import (
     LABELS,
     MULTILABEL,
     as_labels,
+    as_text,
     check_finite,
     check_same_type,
     encoded,
@@ -25,7 +26,6 @@ from tenfold.score.kinds import (
     kind_of,
     same_kind,
     same_rows,
-    told,
 )
 
 ZERO_ONE = np.array([0, 1])
@@ -167,7 +167,7 @@ def positive_class(classes: Array, pos_label: Any) -> int:
     if not len(place) and len(classes) == 1:
         return -1
     if not len(place):
-        raise BadParameter(f"pos_label={pos_label} is not a valid label. It should be one of {told(classes)}")
+        raise BadParameter(f"pos_label={pos_label} is not a valid label. It should be one of {as_text(classes)}")
     return int(place[0])
 
 

@@ -137,7 +137,7 @@ def same_kind(truth: Array, predicted: Array) -> str:
     )
 
 
-def told(classes: Array) -> str:
+def as_text(classes: Array) -> str:
     """Classes in a message, on one line."""
     return np.array2string(classes, max_line_width=10**6, threshold=20)
 
@@ -163,5 +163,5 @@ def same_rows(**columns: Any) -> None:
     """Refuse columns of different lengths."""
     lengths = [len(column) for column in columns.values() if column is not None]
     if lengths[1:] != lengths[:-1]:
-        told = ", ".join(f"{name} has {len(one)} rows" for name, one in columns.items() if one is not None)
-        raise BadInput(f"Found input variables with inconsistent numbers of samples: {lengths}; {told}")
+        sizes = ", ".join(f"{name} has {len(one)} rows" for name, one in columns.items() if one is not None)
+        raise BadInput(f"Found input variables with inconsistent numbers of samples: {lengths}; {sizes}")

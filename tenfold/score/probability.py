@@ -11,9 +11,9 @@ from tenfold.base.estimator import log_softmax
 from tenfold.core.data import Array
 from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.stats import Stats
-from tenfold.score.chances import probabilities_or_sets, truth_and_chance
 from tenfold.score.inputs import Scores, Sets, check_choice
 from tenfold.score.means import Mean
+from tenfold.score.probability_inputs import probabilities_or_sets, truth_and_probability
 
 LEAST_LOG = float(np.log(np.finfo(float).tiny))
 
@@ -111,7 +111,7 @@ def _all_or_one(y_true: Any, y_proba: Any, sample_weight: Any, pos_label: Any, l
     """Probabilities of all classes; one column is of pos_label against the rest."""
     if np.ndim(y_proba) == 2 and np.shape(y_proba)[1] > 1:
         return probabilities_or_sets(y_true, y_proba, sample_weight, labels)
-    return truth_and_chance(y_true, y_proba, sample_weight, pos_label)
+    return truth_and_probability(y_true, y_proba, sample_weight, pos_label)
 
 
 @dataclass(slots=True)

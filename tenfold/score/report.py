@@ -10,12 +10,12 @@ from tenfold.core import ops
 from tenfold.core.data import Array
 from tenfold.core.engine import each
 from tenfold.core.errors import BadParameter, DataWarning, warn
-from tenfold.score.chances import truth_and_probabilities
 from tenfold.score.confusion import Confusion, Counted
 from tenfold.score.inputs import Labels
 from tenfold.score.label_sets import LabelSets, compared
 from tenfold.score.means import Mean
 from tenfold.score.probability import CalibrationBins, squared_distance, surprise
+from tenfold.score.probability_inputs import truth_and_probabilities
 from tenfold.score.ranks import RankRows
 
 AVERAGES = ("micro", "macro", "weighted")

@@ -18,6 +18,14 @@ Each folder knows those above it, and `settings`; the steps know all of them:
     explain      why it says what it says
     monitor      a saved model on other rows
 
+Words of these folders, and the field's:
+
+    judge        the score to choose by                    guess        the baseline: class frequencies, or the mean
+    setting      one choice of hyperparameters             family       a learner with all of its settings
+    unit         the fits of one family on a training set  heat         a race on a sample, for who runs on all rows
+    round        an outer fold of nested validation        mix          weighted mean of settings, an ensemble
+    board        leaderboard                               growth       what the last rows bring: the learning curve
+
 What a table is, and what its columns are, is read in `table/`.
 The folder is not called `select`, so that `tenfold.select` is the function whatever was imported before.
 """

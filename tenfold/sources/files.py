@@ -21,7 +21,8 @@ from tenfold.core.errors import BadInput
 from tenfold.core.numbers import check_finite
 from tenfold.gate import check
 from tenfold.gate.categories import Placed
-from tenfold.sources.formats import Table, missing_label, polars, without_label
+from tenfold.sources.bad_cells import missing_label, polars, without_label
+from tenfold.sources.formats import Table
 
 BATCH_BLOCKS = 8  # blocks in a batch: enough to amortise its cost, few enough to stay small beside a row group
 

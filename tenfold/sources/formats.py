@@ -16,15 +16,13 @@ import numpy as np
 
 from tenfold.core.data import Array
 from tenfold.core.errors import BadFile, BadInput, TenfoldError
-from tenfold.gate.categories import short
-from tenfold.gate.containers import NUMBERS_AS_TEXT, is_number, way_to_numbers
+from tenfold.sources.bad_cells import PLAIN_MISSING, not_a_label, not_a_number, not_plain, polars, reported, unread
 from tenfold.table.layout import START, layout_of
-from tenfold.table.lines import Layout, bad_line, check_header, tell_by_warning
+from tenfold.table.lines import Layout, check_header, warn_note
 from tenfold.table.packed import bytes_of, encoding_of
 
 SUFFIXES = {".parquet": True, ".pq": True, ".csv": False, ".csv.gz": False}  # whether the types are known
 READ_BYTES = 1 << 16  # of each column at a time
-PLAIN_MISSING = "NA"  # the one word for a missing number that polars reads itself; the others are those of table/cells
 HEAD = 1000  # rows in which the form of numbers is looked for
 
 
@@ -42,7 +40,7 @@ class Table:
         self.labels: str | None = None  # the column that holds them
         self.forms: dict[str, str] = {}  # columns of numbers that are read as texts: how their numbers are written
         self.layout = Layout() if self.typed else _layout(path)
-        with _reported(self):
+        with reported(self):
             self.types: dict[str, Any] = dict(self._scan().collect_schema())
         self.repeated = set[str]() if self.typed else check_header(path, list(self.types), self.layout)
 
@@ -77,7 +75,7 @@ class Table:
         pl = polars()
         wide = (pl.Decimal, pl.Int128, pl.UInt128, pl.Null)  # types NumPy does not have
         casts = [pl.col(name).cast(pl.Float64) for name in names if self.types[name] in wide]
-        with _reported(self):
+        with reported(self):
             for frame in self._parquet(names, rows) if self.typed else self._csv(names, rows):
                 yield frame.with_columns(casts) if casts else frame
 
@@ -102,7 +100,7 @@ class Table:
         asked = [name for name, kind in self.asked.items() if kind == pl.Float64]
         if not asked or self.find_text() is not None:
             return False
-        unplain = self._texts().select(_unplain(pl.col(name)).any() for name in asked).collect(engine="streaming").row(0)
+        unplain = self._texts().select(not_plain(pl.col(name)).any() for name in asked).collect(engine="streaming").row(0)
         found = [name for name, wrong in zip(asked, unplain, strict=True) if wrong]
         self._read_texts(dict.fromkeys(found, ""))
         return bool(found)
@@ -165,14 +163,14 @@ class Table:
         """These columns must be numbers: refused now where types are known, else while reading."""
         pl = polars()
         if not self.typed:
-            with _reported(self):
+            with reported(self):
                 self._look_for_forms(names)
         for name in names:
             kind = self.types[name]
             if not self.typed:
                 self.asked[name] = pl.String if name in self.forms else kind if kind == pl.Boolean else pl.Float64
             elif not (kind.is_numeric() or kind in (pl.Boolean, pl.Null)):
-                with _reported(self):
+                with reported(self):
                     there = self._scan().select(name).with_row_index("row").drop_nulls()
                     texts = kind in (pl.String, pl.Categorical, pl.Enum)
                     wrong = pl.col(name).cast(pl.String).cast(pl.Float64, strict=False).is_null() if texts else True
@@ -189,11 +187,11 @@ class Table:
                 for name in names
                 if self.types[name] in (pl.String, pl.Categorical, pl.Enum, pl.Boolean)
             }
-        with _reported(self):
+        with reported(self):
             self._look_for_forms(names)
             names = [name for name in names if name not in self.forms]
             kinds = {"number": pl.Float64, "truth": pl.Boolean}
-            wrong = [_unread(pl.col(name), kinds[k]).any().alias(f"{k} {j}") for j, name in enumerate(names) for k in kinds]
+            wrong = [unread(pl.col(name), kinds[k]).any().alias(f"{k} {j}") for j, name in enumerate(names) for k in kinds]
             found = self._texts().select(wrong).collect(engine="streaming").row(0) if names else ()
         return {name: pl.String if found[2 * j + 1] else pl.Boolean for j, name in enumerate(names) if found[2 * j]}
 
@@ -233,7 +231,7 @@ class Table:
         if not names:
             return None
         for frame in self._texts().select(names).collect_batches(chunk_size=8192, lazy=True):
-            bad = frame.select(_unread(pl.col(name), self.asked[name]) for name in names)
+            bad = frame.select(unread(pl.col(name), self.asked[name]) for name in names)
             row = bad.select(pl.any_horizontal(pl.all()).arg_max()).item()
             at = next((name for name in names if bad[name][row]), None)
             if at is not None:
@@ -255,87 +253,7 @@ def _layout(path: str) -> Layout:
         raise BadFile(f"{path!r} is text in {announced.upper()}: save it in UTF-8, or give tenfold.read({os.path.basename(path)!r}).frame")
     found = layout_of(start.decode("utf-8-sig", "replace"), len(start) < START)
     if found.skip:
-        tell_by_warning(f"{os.path.basename(path)!r}: {found.skip} line{'s' if found.skip > 1 else ''} above the header left out")
+        warn_note(f"{os.path.basename(path)!r}: {found.skip} line{'s' if found.skip > 1 else ''} above the header left out")
     return found
 
 
-def _unread(text: Any, kind: Any) -> Any:
-    """Whether a text is there but is no value of that type."""
-    pl = polars()
-    if kind == pl.Boolean:
-        return text.is_not_null() & ~text.is_in(["true", "false", "True", "False", "TRUE", "FALSE"])
-    from tenfold.table.missing_words import WORDS_OF_STREAMS
-
-    unread = text.is_not_null() & text.str.strip_chars().cast(kind, strict=False).is_null()
-    if kind != pl.Float64:  # labels, which are not read as cells of a table
-        return unread
-    return unread & ~text.str.strip_chars().str.to_lowercase().is_in(WORDS_OF_STREAMS)
-
-
-def without_label(text: Any) -> Any:
-    """Whether a cell of a CSV holds no label: it is empty, or a word that no class is called."""
-    from tenfold.table.missing_words import MISSING
-
-    return text.is_null() | text.str.strip_chars().str.to_lowercase().is_in(["", *MISSING])
-
-
-def _unplain(text: Any) -> Any:
-    """Whether a text is there that polars does not read as a number."""
-    return text.is_not_null() & (text != PLAIN_MISSING) & text.cast(polars().Float64, strict=False).is_null()
-
-
-def not_a_number(table: Table, name: str, kind: str, row: int, value: Any) -> BadInput:
-    way = NUMBERS_AS_TEXT if table.typed and is_number(value) else way_to_numbers(value)
-    return BadInput(f"could not convert string to float: column {name[:80]!r} of {table} holds {kind} (row {row}: {short(value)}): {way}")
-
-
-def not_a_label(table: Table, name: str, row: int, value: str) -> BadInput:
-    """Of a column whose classes are known: no label at all, or one of another type."""
-    if without_label(polars().Series([value])).item():
-        return missing_label(f"{row} of {table}")
-    return BadInput(
-        f"the labels in column {name!r} of {table} (row {row}: {short(value)}) are not of the same type as the classes: "
-        "make both text or both numbers"
-    )
-
-
-def missing_label(place: str) -> BadInput:
-    return BadInput(f"Input y contains NaN in row {place}: drop the rows without a label first")
-
-
-class _reported:
-    """Errors of a reader become one sentence with the name of the file."""
-
-    def __init__(self, table: Table) -> None:
-        self.table = table
-
-    def __enter__(self) -> None:
-        polars()
-
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        if error is None or isinstance(error, TenfoldError):
-            return
-        if not isinstance(error, (polars().exceptions.PolarsError, OSError)) and not kind.__module__.startswith(
-            "pyarrow"
-        ):
-            return
-        text = None if self.table.typed else self._text() or bad_line(self.table.path, self.table.layout)
-        reason = str(error).strip().partition("\n")[0][:200]
-        raise text or BadFile(
-            f"{self.table.path!r} cannot be read ({reason}): check that it is whole and of the kind of its name"
-        ) from None
-
-    def _text(self) -> TenfoldError | None:
-        try:
-            return self.table.find_text() if self.table.asked else None
-        except (polars().exceptions.PolarsError, OSError):
-            return None
-
-
-def polars() -> Any:
-    """Polars, which is needed for files only."""
-    try:
-        import polars
-    except ImportError:
-        raise BadFile("reading files needs polars: pip install 'tenfold[app]'") from None
-    return polars

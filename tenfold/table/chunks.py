@@ -15,12 +15,12 @@ from tenfold.table.dates import as_dates
 from tenfold.table.delimited import unquoted
 from tenfold.table.large import Parts
 from tenfold.table.layout import START, layout_of
-from tenfold.table.lines import Layout, bad_line, check_header, tell_by_warning
+from tenfold.table.lines import Layout, bad_line, check_header, warn_note
 from tenfold.table.missing_words import MISSING_IN_NUMBERS
 from tenfold.table.packed import bytes_of, encoding_of, is_packed
 from tenfold.table.plain_cells import LEVEL, NUMBER
 from tenfold.table.reading import first_line, named, pl
-from tenfold.table.surroundings import looks_like_header, tell_of_header, tell_of_lines_above
+from tenfold.table.surroundings import looks_like_header, warn_of_header, warn_of_lines_above
 from tenfold.table.written_numbers import writes_commas
 
 STILL = ("constant", "empty")  # kinds of columns that do not vary
@@ -81,8 +81,8 @@ def _opened(path: Path, layout: Layout, known: Collection[str]) -> Parts:
     head = unquoted(large.texts_of(path, layout, 1000))
     header = looks_like_header(head, known)
     if layout.skip:
-        tell_of_lines_above(path.name, layout, tell_by_warning)
-    tell_of_header(path.name, head, header, tell_by_warning)
+        warn_of_lines_above(path.name, layout, warn_note)
+    warn_of_header(path.name, head, header, warn_note)
     if header is False:
         return Parts(path, layout, tuple(f"column_{i + 1}" for i in range(head.width)), False)
     check_header(path, head.columns, layout)

@@ -37,8 +37,8 @@ from tenfold.table.surroundings import (
     looks_like_header,
     repeated_header,
     rows_below,
-    tell_of_header,
-    tell_of_lines_above,
+    warn_of_header,
+    warn_of_lines_above,
 )
 
 LONGEST_LINE = 1 << 26  # bytes
@@ -88,7 +88,7 @@ def read_delimited(path: Path, tell: Tell, known: Collection[str] = ()) -> Delim
     text = (start if announced is None else start[: len(start) // 4 * 4]).decode(announced or "utf-8", "replace")
     layout = layout_of(_newlines(text.removeprefix("\ufeff")), len(start) < START)
     if layout.skip:
-        tell_of_lines_above(path.name, layout, tell)
+        warn_of_lines_above(path.name, layout, tell)
     try:
         typed = typed_frame(path, layout) if data is None and path.stat().st_size >= LARGE else None
         if typed is not None and looks_like_header(typed.head(HEAD).select(pl.all().cast(pl.String))) is True:
@@ -208,7 +208,7 @@ def _settle_header(found: Delimited, data: bytes | None, tell: Tell, known: Coll
     header = looks_like_header(frame, known)
     if header is True:
         return
-    tell_of_header(name, frame, header, tell)
+    warn_of_header(name, frame, header, tell)
     if header is False:
         frame = _parsed(found.path, data, found.layout, tell, header=False)[0]
         frame.columns = [f"column_{i + 1}" for i in range(frame.width)]

@@ -29,7 +29,7 @@ MOST_SHOWN = 8
 Tell = Callable[[str], None]  # what is done with a note about a file
 
 
-def tell_by_warning(note: str) -> None:
+def warn_note(note: str) -> None:
     """Notes as warnings, for readers that keep none."""
     warn(note, DataWarning, stacklevel=3)
 
@@ -150,7 +150,7 @@ def warn_of_short_lines(path: Any, layout: Layout, tell: Tell, last: int) -> Non
 
 
 def check_header(
-    path: Any, columns: Sequence[str], layout: Layout = PLAIN, tell: Tell = tell_by_warning
+    path: Any, columns: Sequence[str], layout: Layout = PLAIN, tell: Tell = warn_note
 ) -> set[str]:
     """The names that stand more than once in the header; a warning gives the new names of the later ones. Numbers are no names."""
     suspects = [found[1] for found in map(RENAMED.fullmatch, columns) if found and re.search(r"[^\d\s.,+-]", found[1])]

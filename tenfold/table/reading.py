@@ -26,7 +26,7 @@ import numpy as np
 from tenfold.core.data import Array
 from tenfold.core.errors import BadFile, BadInput, BadType
 from tenfold.gate.categories import is_gap
-from tenfold.table.lines import Tell, tell_by_warning
+from tenfold.table.lines import Tell, warn_note
 from tenfold.table.packed import bytes_of, inner_name, is_packed
 
 try:
@@ -86,7 +86,7 @@ class Raw:
 
 
 def read_table(
-    source: Any, table: str | None = None, query: str | None = None, tell: Tell = tell_by_warning, known: Collection[str] = ()
+    source: Any, table: str | None = None, query: str | None = None, tell: Tell = warn_note, known: Collection[str] = ()
 ) -> Raw:
     """A path to a file, a database, a frame that narwhals knows (pandas, polars, Arrow, ...), or an array of two dimensions.
 

@@ -24,7 +24,7 @@ def title_of(table: Table) -> str:
     return f"{shown(table.raw.name, 60)}   {rows:,} row{'s' * (rows != 1)} x {columns:,} column{'s' * (columns != 1)}   {table.raw.about}"
 
 
-def said_of(column: TableColumn) -> str:
+def described(column: TableColumn) -> str:
     """What was read, and what was done or is doubted."""
     return "; ".join([column.evidence, *column.notes])
 
@@ -38,7 +38,7 @@ def lines_of(table: Table, most: int | None = None, flags: bool = True) -> list[
     for column in columns:
         missing = f"{column.missing:>{gaps},} missing" if column.missing else " " * (gaps + 8)
         mark = " (target)" if column.name == table.target else ""
-        lines.append(f"  {shown(column.name, LONGEST_NAME):<{width}}  {column.kind:<8}  {missing}  {shown(said_of(column))}{mark}")
+        lines.append(f"  {shown(column.name, LONGEST_NAME):<{width}}  {column.kind:<8}  {missing}  {shown(described(column))}{mark}")
     if len(table.columns) > len(columns):
         lines.append(f"  and {len(table.columns) - len(columns):,} more columns")
     if flags:
@@ -58,4 +58,4 @@ def html_of(table: Table, most: int = MOST_COLUMNS) -> str:
 
 
 def _cells(column: TableColumn) -> tuple[str, ...]:
-    return column.name, column.kind, f"{column.missing:,}", said_of(column), ", ".join(column.examples)
+    return column.name, column.kind, f"{column.missing:,}", described(column), ", ".join(column.examples)

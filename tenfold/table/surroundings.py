@@ -18,7 +18,7 @@ REMARK = re.compile(r"(source|sources|note|notes|quelle|generated|exported|copyr
 MOST_FOOTER = 20  # lines
 
 
-def tell_of_header(name: str, frame: pl.DataFrame, header: bool | None, tell: Tell) -> None:
+def warn_of_header(name: str, frame: pl.DataFrame, header: bool | None, tell: Tell) -> None:
     """That the first line was taken for a row (False), or for names although it may be one (None)."""
     if header is True:
         return
@@ -102,7 +102,7 @@ def looks_like_header(frame: pl.DataFrame, known: Collection[str] = ()) -> bool 
     return None
 
 
-def tell_of_lines_above(name: str, layout: Layout, tell: Tell) -> None:
+def warn_of_lines_above(name: str, layout: Layout, tell: Tell) -> None:
     tell(f"{name!r}: {lines(layout.skip)} above the header left out")
 
 

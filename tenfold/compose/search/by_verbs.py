@@ -24,7 +24,7 @@ from tenfold.evaluate.split.splitting import Splitting
 from tenfold.evaluate.split.strata import STRATA, target_kind
 from tenfold.evaluate.validate.by_verbs import splits_by_verbs
 from tenfold.evaluate.validate.judges import changed_by_user, judges_of, several_labels
-from tenfold.evaluate.validate.ordinary import Job, Outcome, columns_of, fit_and_score, tell_of_failures
+from tenfold.evaluate.validate.ordinary import Job, Outcome, columns_of, fit_and_score, warn_of_failures
 from tenfold.evaluate.validate.routing import RoutedScorers, routed
 from tenfold.score.functions import METRIC, form_of
 from tenfold.score.scorer import Scorers
@@ -116,7 +116,7 @@ class ByVerbs:
         accepts = {name: takes_weights(one) for name, one in named.items()}
         for name, one in named.items():
             if not accepts[name]:
-                tell_of_weights(self.search, f"{name}={one}" if name else str(one))
+                warn_of_weights(self.search, f"{name}={one}" if name else str(one))
         return any(accepts.values())
 
     def run(self, settings: list[Setting], rounds: list[Any], done: Callable[[Any], None]) -> Scores:
@@ -137,7 +137,7 @@ class ByVerbs:
                 found.model = None
                 outcomes.append(found)
             done(None)
-        tell_of_failures(outcomes, search.error_score)
+        warn_of_failures(outcomes, search.error_score)
         shape = len(settings), len(splits)
         test = columns_of([one.test for one in outcomes], search.error_score)
         self.names = list(test)
@@ -155,7 +155,7 @@ class ByVerbs:
         )  # fmt: skip
 
 
-def tell_of_weights(search: Any, scorer: str) -> None:
+def warn_of_weights(search: Any, scorer: str) -> None:
     """Fits are weighted, and a score is not."""
     warn(
         f"The scoring {scorer} does not support sample_weight, which may lead to statistically incorrect results when fitting "

@@ -12,7 +12,7 @@ import numpy as np
 from tenfold.base import check
 from tenfold.base.estimator import Estimator
 from tenfold.base.routing import router, routing_enabled
-from tenfold.compose.search.by_verbs import ByVerbs, goes_by_verbs, tell_of_weights
+from tenfold.compose.search.by_verbs import ByVerbs, goes_by_verbs, warn_of_weights
 from tenfold.compose.search.chosen import Chosen
 from tenfold.compose.search.correction import FoldScores, HeldOut, units_of
 from tenfold.compose.search.evaluation import Evaluation, Judges, Scores
@@ -79,7 +79,7 @@ class Search(Chosen):
         if sample_weight is not None:
             for judge in self._judges(None).values():
                 if isinstance(judge, FunctionScore) and not judge.weighted:
-                    tell_of_weights(self, judge.name)
+                    warn_of_weights(self, judge.name)
         vars(self)["_groups"] = groups
         try:
             return self._fit(source)

@@ -86,13 +86,13 @@ class Elimination(OfLearner):
         found = importances_of(model, self.importance_getter)
         return np.asarray(found**2 if found.ndim == 1 else (found**2).sum(axis=0))
 
-    def _tell(self, fit: Fit) -> Fit:
-        def told(columns: Array) -> Any:
+    def _verbose(self, fit: Fit) -> Fit:
+        def announced(columns: Array) -> Any:
             if self.verbose:
                 print(f"Fitting estimator with {len(columns)} features.")
             return fit(columns)
 
-        return told
+        return announced
 
     def _by_sums(self, source: Source) -> bool:
         """Whether every fit follows from the sums of one pass over all columns."""
@@ -234,13 +234,13 @@ class RFE(Elimination):
             vars(summing).update(source.facts)
             stats = yield summing._summarize
             try:
-                fit = self._tell(partial(self._fit_to, member, source.facts, stats))
+                fit = self._verbose(partial(self._fit_to, member, source.facts, stats))
                 found = eliminate(fit, p, least, step, self._importance)
             except NotExact:
                 found = None
         if found is None:
             table = yield from table_in_memory(source)
-            found = eliminate(self._tell(partial(self._fit_rows, table)), p, least, step, self._importance)
+            found = eliminate(self._verbose(partial(self._fit_rows, table)), p, least, step, self._importance)
         model, kept, ranking, _ = found
         return dict(estimator_=model, n_features_=int(kept.sum()), support_=kept, ranking_=ranking)
 

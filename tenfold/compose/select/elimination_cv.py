@@ -146,11 +146,11 @@ class RFECV(Elimination):
         X, y, w = splits.table
         train, test = pair
         part = X[train], None if y is None else y[train], None if w is None else w[train]
-        fit = self._tell(partial(self._fit_rows, part))
+        fit = self._verbose(partial(self._fit_rows, part))
         return eliminate(fit, p, least, step, self._importance, lambda model, columns: splits.asked(model, test, columns))[3]
 
     def _on_all(self, splits: Splits, p: int, chosen: int, step: int) -> Any:
-        return eliminate(self._tell(partial(self._fit_rows, splits.table)), p, chosen, step, self._importance)
+        return eliminate(self._verbose(partial(self._fit_rows, splits.table)), p, chosen, step, self._importance)
 
     @property
     def cv_results_(self) -> dict[str, Array]:

@@ -12,7 +12,7 @@ from tenfold import _evaluate
 from tenfold.core.data import Array
 from tenfold.core.errors import BadParameter
 from tenfold.evaluate.validate.intervals import wilson
-from tenfold.score.chances import truth_and_one_chance
+from tenfold.score.probability_inputs import truth_and_one_probability
 
 
 @dataclass(frozen=True)
@@ -67,7 +67,7 @@ def calibration_curve(
         raise BadParameter(f"n_bins={n_bins!r}: must be a whole number of at least 1")
     if strategy not in ("uniform", "quantile"):
         raise BadParameter(f"strategy={strategy!r}: must be 'uniform' or 'quantile'")
-    checked = truth_and_one_chance(y_true, y_prob, sample_weight, pos_label)
+    checked = truth_and_one_probability(y_true, y_prob, sample_weight, pos_label)
     p = checked.scores[:, 0].astype(np.float64, copy=False)
     edges = np.linspace(0.0, 1.0, n_bins + 1)
     if strategy == "quantile" and checked.w is None:

@@ -24,7 +24,7 @@ from tenfold.base.sklearn_api import SklearnApi
 from tenfold.core.data import Array
 from tenfold.core.errors import BadInput, BadParameter
 from tenfold.evaluate.calibrate.isotonic import isotonic_map
-from tenfold.score.chances import truth_and_probabilities
+from tenfold.score.probability_inputs import truth_and_probabilities
 
 METHODS = ("sigmoid", "isotonic", "temperature", "beta")
 STEEPEST = 1e3  # bound on 1/T and on log-odds: classes that are separated perfectly ask for infinity

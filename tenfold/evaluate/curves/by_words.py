@@ -29,7 +29,7 @@ from tenfold.evaluate.validate.ordinary import (
     params_of,
     rows_of,
     score_job,
-    tell_of_failures,
+    warn_of_failures,
 )
 from tenfold.evaluate.validate.routing import Routed, routed
 from tenfold.score.record import Score
@@ -103,7 +103,7 @@ class Asked(NamedTuple):
 
 def points_of(outcomes: list[Outcome], judge: Score, error_score: Any) -> Points:
     """What the ordinary route has found."""
-    tell_of_failures(outcomes, error_score)
+    warn_of_failures(outcomes, error_score)
     train, test = (columns_of(found, error_score) for found in ([o.train for o in outcomes], [o.test for o in outcomes]))
     times = np.array([o.fit_time for o in outcomes]), np.array([o.score_time for o in outcomes])
     return Points(next(iter(train.values())), next(iter(test.values())), *times, judge, "refitted")

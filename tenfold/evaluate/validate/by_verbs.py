@@ -27,7 +27,7 @@ from tenfold.evaluate.validate.ordinary import (
     is_classifier,
     params_of,
     rows_of,
-    tell_of_failures,
+    warn_of_failures,
 )
 from tenfold.evaluate.validate.outputs import Unkept
 from tenfold.evaluate.validate.result import CrossValidation
@@ -85,9 +85,9 @@ def cross_validate_by_verbs(
     job = Job(X, y, scorer, asked.fit, asked.score, wanted.error_score, wanted.train)
     pairs = splits_by_verbs(model, X, y, splitting, asked.split)
     outcomes = [fit_and_score(model, job, *pair) for pair in pairs]
-    tell_of_failures(outcomes, wanted.error_score)
+    warn_of_failures(outcomes, wanted.error_score)
     test = columns_of([one.test for one in outcomes], wanted.error_score)
-    tell_of_nan(test, scoring)
+    warn_of_nan(test, scoring)
     table: dict[str, Any] = dict(
         fit_time=np.array([one.fit_time for one in outcomes]), score_time=np.array([one.score_time for one in outcomes])
     )
@@ -119,7 +119,7 @@ def _nothing(*given: Any) -> Any:
     raise BadInput("outputs of a model that is not Tenfold's are not kept: there is no pooled score")
 
 
-def tell_of_nan(scores: dict[str, Array], scoring: Any) -> None:
+def warn_of_nan(scores: dict[str, Array], scoring: Any) -> None:
     """A scorer that returns NaN says nothing of the model: tell of it."""
     for name, found in scores.items():
         if np.isnan(found).any():

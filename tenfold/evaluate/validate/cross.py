@@ -168,7 +168,7 @@ def _in_rounds(
             for rows, output in zip(one.parts, outputs, strict=True):
                 tally.add(rows, output)
     if kind == "corrected":
-        _tell_of_flattery(judge, training, tally.pooled(judge))
+        _warn_of_flattery(judge, training, tally.pooled(judge))
     seconds = time.perf_counter() - began
     return CrossValidation(
         repr(model),
@@ -288,7 +288,7 @@ def _corrected(
     return training, [training + error - low for error, low in zip(held, seen, strict=True)]
 
 
-def _tell_of_flattery(judge: Score, training: float, held_out: float) -> None:
+def _warn_of_flattery(judge: Score, training: float, held_out: float) -> None:
     """The correction takes models as smooth: one that has learned its rows by heart has no error on them, and 1/K of its error less."""
     best = judge.high if judge.greater_is_better else judge.low
     if abs(best - training) < BY_HEART * abs(best - held_out):

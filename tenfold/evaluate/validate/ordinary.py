@@ -102,17 +102,17 @@ def _scored(job: Job, model: Any, X: Any, y: Any, params: dict[str, Any]) -> Any
     except Exception:
         if isinstance(job.scorer, Scorers) or job.error_score == "raise":
             raise
-        _tell_of_scorer(job.error_score, format_exc())
+        _warn_of_scorer(job.error_score, format_exc())
         return job.error_score
     if not isinstance(said, dict):
         return _number(said, job.scorer)
     failed = {name: text for name, text in said.items() if isinstance(text, str)}
     for text in failed.values():
-        _tell_of_scorer(job.error_score, text)
+        _warn_of_scorer(job.error_score, text)
     return {name: job.error_score if name in failed else _number(one, job.scorer) for name, one in said.items()}
 
 
-def _tell_of_scorer(error_score: Any, text: str) -> None:
+def _warn_of_scorer(error_score: Any, text: str) -> None:
     warn(
         f"Scoring failed. The score on this train-test partition for these parameters will be set to {error_score}. Details: \n{text}",
         DataWarning,
@@ -179,7 +179,7 @@ def columns_of(found: Sequence[Any], error_score: Any) -> dict[str, Array]:
     return {name: np.array([one.get(name, error_score) for one in filled], dtype=np.float64) for name in names}
 
 
-def tell_of_failures(outcomes: Iterable[Outcome], error_score: Any) -> None:
+def warn_of_failures(outcomes: Iterable[Outcome], error_score: Any) -> None:
     """One warning for all fits that have failed; an error where none has succeeded."""
     outcomes = list(outcomes)
     failures = [one.failure for one in outcomes if one.failure is not None]

@@ -10,7 +10,7 @@ from tenfold.base import check
 from tenfold.core.data import Array
 from tenfold.core.errors import BadInput, BadParameter, DataWarning, warn
 from tenfold.score.inputs import Scores, Sets, are_rising, positive_class, truth_and_scores, truth_or_sets
-from tenfold.score.kinds import LABELS, MULTILABEL, as_labels, is_text, kind_of, named_kind, told
+from tenfold.score.kinds import LABELS, MULTILABEL, as_labels, as_text, is_text, kind_of, named_kind
 
 
 def truth_and_probabilities(y_true: Any, y_proba: Any, sample_weight: Any = None, labels: Any = None) -> Scores:
@@ -52,7 +52,7 @@ def _for_each_class(given: Scores, listed: bool) -> Scores:
     check_probabilities(P)
     if len(classes) == 1:
         if listed:
-            raise BadInput(f"The labels array needs to contain at least two labels, got {told(classes)}.")
+            raise BadInput(f"The labels array needs to contain at least two labels, got {as_text(classes)}.")
         raise BadInput(
             f"y_true contains only one label ({classes[0]}). Please provide the list of all expected class labels "
             "explicitly through the labels argument."
@@ -63,11 +63,11 @@ def _for_each_class(given: Scores, listed: bool) -> Scores:
         return given._replace(scores=P)
     if listed:
         raise BadInput(
-            f"The number of classes in labels is different from that in y_prob. Classes found in labels: {told(classes)}"
+            f"The number of classes in labels is different from that in y_prob. Classes found in labels: {as_text(classes)}"
         )
     raise BadInput(
         f"y_true and y_prob contain different number of classes: {len(classes)} vs {P.shape[1]}. Please provide the true "
-        f"labels explicitly through the labels argument. Classes found in y_true: {told(classes)}"
+        f"labels explicitly through the labels argument. Classes found in y_true: {as_text(classes)}"
     )
 
 
@@ -89,12 +89,12 @@ def check_probabilities(P: Array) -> None:
         )  # fmt: skip
 
 
-def truth_and_chance(y_true: Any, y_proba: Any, sample_weight: Any = None, pos_label: Any = None) -> Scores:
+def truth_and_probability(y_true: Any, y_proba: Any, sample_weight: Any = None, pos_label: Any = None) -> Scores:
     """Probabilities (n, 2) of a class and its opposite."""
     return truth_and_probabilities(_positive_truth(y_true, pos_label), y_proba, sample_weight, [0, 1])
 
 
-def truth_and_one_chance(y_true: Any, y_prob: Any, sample_weight: Any = None, pos_label: Any = None) -> Scores:
+def truth_and_one_probability(y_true: Any, y_prob: Any, sample_weight: Any = None, pos_label: Any = None) -> Scores:
     """The same as one column (n, 1) of the positive class."""
     truth = _positive_truth(y_true, pos_label)
     if np.ndim(y_prob) > 1 and np.shape(y_prob)[1] > 1:
@@ -122,5 +122,5 @@ def _positive_truth(y_true: Any, pos_label: Any) -> Array:
     elif pos_label is None:
         positive_class(classes, None)
     elif len(classes) == 2 and pos_label not in classes.tolist():
-        raise BadParameter(f"pos_label={pos_label!r} is not a valid label. It should be one of {told(classes)}")
+        raise BadParameter(f"pos_label={pos_label!r} is not a valid label. It should be one of {as_text(classes)}")
     return np.asarray(truth == pos_label, dtype=np.int64)
