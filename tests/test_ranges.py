@@ -172,6 +172,22 @@ def test_the_error_by_chances_is_that_of_drawn_classes() -> None:
     np.testing.assert_allclose(error_by_chances(judge.row_loss, np.log(chances), w), np.std(costs), rtol=0.06)
 
 
+@pytest.mark.parametrize(("alike", "people", "rows"), [(1, 12, 10), (1, 100, 3), (50, 30, 5), (5, 30, 8)])
+def test_a_share_of_rows_of_some_people_is_known_as_well_as_their_rows_are_unlike(alike: int, people: int, rows: int) -> None:
+    """People get a share of their rows right that is Beta(alike, alike): with 50 nearly all their rows count as one each."""
+    who = np.repeat(np.arange(people), rows)
+    found = []
+    for seed in range(400):
+        rng = np.random.default_rng([2, seed])
+        found.append(loss_range((rng.random(len(who)) < rng.beta(alike, alike, people)[who]).astype(float), units=who, widen=1.0))
+    assert np.mean([one.low <= 0.5 <= one.high for one in found]) == pytest.approx(0.955, abs=0.03)
+    like_one = 1 + (rows - 1) / (2 * alike + 1)  # the design effect
+    width = 2 * 1.96 * np.sqrt(0.25 * like_one / len(who))
+    assert np.mean([one.high - one.low for one in found]) == pytest.approx(width, rel=0.1)
+    one = loss_range(np.array([1.0, 0.0, 1.0]), units=np.zeros(3))
+    assert (one.low, one.high) == (0, 1)  # of one person nothing is known
+
+
 NAMES = [name for name in score_names("classifier") + score_names("regressor") if "msle" not in name and "deviance" not in name]
 
 

@@ -51,6 +51,7 @@ from tenfold.score.record import RowLoss, Score
 
 LEVEL = 0.95
 ALWAYS, SHRINKING = 1.12, 1.8  # of `widening`
+SAME = 1e-9  # rounding of how many rows count
 FEW = 20.0  # degrees of freedom below which losses may be those of few rows
 FREQUENCIES = {"log_loss": 0.5, "brier": 0.25}  # of χ²(K − 1)/n: what estimated class frequencies cost to second order
 
@@ -81,7 +82,9 @@ def loss_range(
     spread = by_unit(mean, part, w, units)
     if root:
         return ranged(root_of(spread), "log", level, widen)
-    return ranged(spread, "rate" if ((rows == 0) | (rows == 1)).all() else "log" if (rows >= 0).all() else "", level, widen)
+    if ((rows == 0) | (rows == 1)).all():
+        return ranged(spread, "rate", level, widen, bounds=(0.0, 1.0))
+    return ranged(spread, "log" if (rows >= 0).all() else "", level, widen)
 
 
 def score_range(
@@ -176,7 +179,11 @@ def ranged(
         share = (value - low) / (high - low)
         trials = spread.units / factor**2
         if error > 0 and not at_end:
-            trials = min(trials, share * (1 - share) / (factor * error) ** 2)
+            by_error = share * (1 - share) / (factor * error) ** 2
+            if spread.rows > spread.units * (1 + SAME):  # rows of a unit are more trials than one, as many as the error of units says
+                student = float(stdtrit(max(spread.units - 1, 1.0), 0.5 + level / 2) / ndtri(0.5 + level / 2))
+                trials, by_error = spread.rows / factor**2, by_error / student**2
+            trials = min(trials, by_error)
         found = wilson(share * trials, trials, level)
         return Interval(value, low + (high - low) * found.low, low + (high - low) * found.high, level, f"{method}, Wilson")
     to, slope, back = SCALES[scale]
