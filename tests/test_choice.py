@@ -584,6 +584,20 @@ def test_two_classes_have_an_area_and_numbers_a_range() -> None:
     assert numbers.record["reach"] == pytest.approx(1.645, abs=0.25)  # 90 % of a normal distribution
 
 
+@pytest.mark.parametrize("metric", ["max_error", "median_absolute_error"])
+def test_the_guess_is_judged_on_all_rows_as_the_models_are(metric: str) -> None:
+    """A mean over folds of their largest errors is less than the largest error."""
+    frame, _ = two_classes(100, 6)
+    y = frame["x0"].to_numpy() + np.random.default_rng(6).standard_t(3, size=100)
+    found = tenfold.select(frame, y, metric=metric, effort="quick", folds=5)
+    assert found.held_out is not None
+    fold, off = found.held_out["fold"].to_numpy(), np.empty(100)
+    for k in range(5):
+        off[fold == k] = np.abs(y[fold == k] - y[fold != k].mean())
+    guess = next(place for place in found.leaderboard if place["against"] == "baseline")
+    assert guess["score"] == pytest.approx(off.max() if metric == "max_error" else np.median(off))
+
+
 def test_ranges_are_wider_where_answers_are_further_off(tmp_path: Path) -> None:
     """Noise in proportion to the target: the range of a small answer is small, and both hold 90 % of new rows."""
     rng = np.random.default_rng(1)
@@ -600,6 +614,9 @@ def test_ranges_are_wider_where_answers_are_further_off(tmp_path: Path) -> None:
     again = store.open_run(tmp_path / "run")
     np.testing.assert_array_equal(again.predict_interval(table[:50]), found.predict_interval(table[:50]))
     assert reaches_of(np.full(900, 2.0), np.arange(900.0), "rmse") is None  # one answer has one level
+    same = np.repeat([1.0, 2.0, 3.0, 4.0], [195, 390, 5, 410])  # a level of less than 200 rows belongs to the next one
+    levels = reaches_of(same, np.random.default_rng(0).exponential(size=1000), "mae")
+    assert levels is not None and levels[0].tolist() == [2.0, 4.0]
     assert reaches_of(np.arange(399.0), np.arange(399.0), "rmse") is None
 
 
