@@ -202,6 +202,23 @@ def test_the_simplest_that_is_as_good_is_named(monkeypatch: pytest.MonkeyPatch) 
     assert settings[flat.simple.single].family.is_guess and settings[flat.leader].family.is_guess
 
 
+def test_scores_of_the_same_losses_find_the_same_models_as_good(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(choice, "LEAST_ROWS", 1000)  # no ensemble
+    settings, rows, y = settings_of(LINEAR), np.arange(200), np.tile([-9.0, 9.0], 100)
+
+    def simplest(held: HeldOut) -> str:
+        return settings[choose(settings, held, rows).simple.single].family.title
+
+    # far off on a row: behind by little of what the leader gains, and by much of what it still loses
+    far = said([np.full(200, 60.0), np.where(rows == 7, 200.0, 1.0), np.ones(200)])
+    far = replace(far, y=y, outputs=far.outputs + y[:, None])
+    assert [simplest(replace(far, judge=SCORES[name])) for name in ("rmse", "mse", "r2")] == ["ridge regression"] * 3
+    # 14 errors and 10, of 200: no more than luck
+    right = np.array([rows % 2 == 0, rows >= 14, (rows < 188) | (rows >= 198)])
+    held = HeldOut(np.where(right[:, :, None], [1.0, 0.0], [0.0, 1.0]), np.zeros(200, np.int64), rows % 5, SCORES["error"], np.arange(2))
+    assert [simplest(replace(held, judge=SCORES[name])) for name in ("error", "accuracy")] == ["linear regression"] * 2
+
+
 def test_of_trees_those_with_fewer_leaves_are_simpler(monkeypatch: pytest.MonkeyPatch) -> None:
     """A forest of thousands of leaves is not the simplest of a tie."""
     shrink(monkeypatch, 200, (25, 50, 400))
