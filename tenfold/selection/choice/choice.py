@@ -72,8 +72,8 @@ def choose(settings: list[Setting], held: HeldOut, rows: Array) -> Choice:
 
     The simplest is the simplest of the families that are as good as the leader, each at its best setting; simplicity is the kind of
     model, and among trees their number of leaves at most. A family is as good if it is behind the leader by at most one standard error
-    of the paired difference (Breiman's rule), and by at most 5 % of what the leader gains over the guess and, but for shares of errors, 20 % of what it still
-    loses: a learner that fails badly on a few rows has a large error, and must not pass for as good because of it.
+    of the paired difference (Breiman's rule), and by at most 5 % of what the leader gains over the guess and, but for shares of errors,
+    20 % of what it still loses: a learner that fails badly on a few rows has a large error, and must not pass for as good because of it.
     """
     usefulness = held.utilities(rows)
     best: dict[str, int] = {}
