@@ -202,6 +202,23 @@ def test_the_simplest_that_is_as_good_is_named(monkeypatch: pytest.MonkeyPatch) 
     assert settings[flat.simple.single].family.is_guess and settings[flat.leader].family.is_guess
 
 
+def test_scores_of_the_same_losses_find_the_same_models_as_good(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(choice, "LEAST_ROWS", 1000)  # no ensemble
+    settings, rows, y = settings_of(LINEAR), np.arange(200), np.tile([-9.0, 9.0], 100)
+
+    def simplest(held: HeldOut) -> str:
+        return settings[choose(settings, held, rows).simple.single].family.title
+
+    # far off on a row: behind by little of what the leader gains, and by much of what it still loses
+    far = said([np.full(200, 60.0), np.where(rows == 7, 200.0, 1.0), np.ones(200)])
+    far = replace(far, y=y, outputs=far.outputs + y[:, None])
+    assert [simplest(replace(far, judge=SCORES[name])) for name in ("rmse", "mse", "r2")] == ["ridge regression"] * 3
+    # 14 errors and 10, of 200: no more than luck
+    right = np.array([rows % 2 == 0, rows >= 14, (rows < 188) | (rows >= 198)])
+    held = HeldOut(np.where(right[:, :, None], [1.0, 0.0], [0.0, 1.0]), np.zeros(200, np.int64), rows % 5, SCORES["error"], np.arange(2))
+    assert [simplest(replace(held, judge=SCORES[name])) for name in ("error", "accuracy")] == ["linear regression"] * 2
+
+
 def test_of_trees_those_with_fewer_leaves_are_simpler(monkeypatch: pytest.MonkeyPatch) -> None:
     """A forest of thousands of leaves is not the simplest of a tie."""
     shrink(monkeypatch, 200, (25, 50, 400))
@@ -584,6 +601,20 @@ def test_two_classes_have_an_area_and_numbers_a_range() -> None:
     assert numbers.record["reach"] == pytest.approx(1.645, abs=0.25)  # 90 % of a normal distribution
 
 
+@pytest.mark.parametrize("metric", ["max_error", "median_absolute_error"])
+def test_the_guess_is_judged_on_all_rows_as_the_models_are(metric: str) -> None:
+    """A mean over folds of their largest errors is less than the largest error."""
+    frame, _ = two_classes(100, 6)
+    y = frame["x0"].to_numpy() + np.random.default_rng(6).standard_t(3, size=100)
+    found = tenfold.select(frame, y, metric=metric, effort="quick", folds=5)
+    assert found.held_out is not None
+    fold, off = found.held_out["fold"].to_numpy(), np.empty(100)
+    for k in range(5):
+        off[fold == k] = np.abs(y[fold == k] - y[fold != k].mean())
+    guess = next(place for place in found.leaderboard if place["against"] == "baseline")
+    assert guess["score"] == pytest.approx(off.max() if metric == "max_error" else np.median(off))
+
+
 def test_ranges_are_wider_where_answers_are_further_off(tmp_path: Path) -> None:
     """Noise in proportion to the target: the range of a small answer is small, and both hold 90 % of new rows."""
     rng = np.random.default_rng(1)
@@ -600,6 +631,9 @@ def test_ranges_are_wider_where_answers_are_further_off(tmp_path: Path) -> None:
     again = store.open_run(tmp_path / "run")
     np.testing.assert_array_equal(again.predict_interval(table[:50]), found.predict_interval(table[:50]))
     assert half_widths_of(np.full(900, 2.0), np.arange(900.0), "rmse") is None  # one answer has one level
+    same = np.repeat([1.0, 2.0, 3.0, 4.0], [195, 390, 5, 410])  # a level of less than 200 rows belongs to the next one
+    levels = half_widths_of(same, np.random.default_rng(0).exponential(size=1000), "mae")
+    assert levels is not None and levels[0].tolist() == [2.0, 4.0]
     assert half_widths_of(np.arange(399.0), np.arange(399.0), "rmse") is None
 
 

@@ -11,6 +11,7 @@ from small_portfolio import shrink
 
 import tenfold
 from tenfold.app.commands import run
+from tenfold.selection.model.table_model import TableModel
 
 
 @pytest.fixture(autouse=True)
@@ -85,12 +86,18 @@ def test_no_class_is_impossible_of_copies_either(monkeypatch: pytest.MonkeyPatch
     """A model that is sure of the other class loses as much as what is saved would."""
 
     class Sure:
-        def fit(self, *rows: Any) -> Sure:
-            return self
+        def __init__(self, fitted: Any) -> None:
+            self.categorical = fitted.categorical
 
-        def predict_proba(self, rows: pl.DataFrame) -> Any:
-            return np.tile([1.0, 0.0], (rows.height, 1))
+        def predict_proba(self, rows: Any) -> Any:
+            return np.tile([1.0, 0.0], (len(rows), 1))
 
-    monkeypatch.setattr("tenfold.selection.copied.fresh", lambda model: Sure())
+    def again(model: TableModel, *rows: Any) -> TableModel:
+        found: Any = as_it_is(model, *rows)
+        found.pipeline = Sure(found.pipeline)
+        return found  # type: ignore[no-any-return]
+
+    as_it_is = TableModel.again
+    monkeypatch.setattr(TableModel, "again", again)
     run = tenfold.select(table("classes", 0.3), "target", effort="quick")
     assert run.record["copied"]["value"] < -np.log(run.record["floor"])

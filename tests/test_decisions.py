@@ -35,6 +35,7 @@ from tenfold.selection.choice.decision import (
     threshold_of,
     weight_costs,
 )
+from tenfold.selection.honest import decisions
 from tenfold.selection.honest.audit import audit
 from tenfold.selection.honest.decisions import Decisions
 from tenfold.selection.model.store import open_run, plain
@@ -476,6 +477,17 @@ def test_saved_costs_must_suit_the_classes(monkeypatch: pytest.MonkeyPatch) -> N
     for costs in ([[0.0, 1.0]], [[0.0, 1.0], [float("nan"), 0.0]], [["a", "b"], ["c", "d"]]):
         model.costs = costs
         assert "no matrix of numbers for 2 classes" in str(model._objection())
+
+
+def test_what_is_found_of_rows_that_belong_together_is_known_as_of_fewer() -> None:
+    """Of ten people with twelve positive rows each all are found, or none."""
+    who = np.repeat(np.arange(10), 12)
+    true, said = np.ones(120, dtype=bool), who < 5
+    alone, together = (decisions._found(true, said, "yes", False, unit)["recall"] for unit in (None, who))
+    assert alone is not None and together is not None and alone["value"] == together["value"] == 0.5
+    assert alone["high"] - alone["low"] < 0.2 and together["high"] - together["low"] > 0.5
+    each = decisions._found(true, said, "yes", False, np.arange(120))["recall"]
+    assert each is not None and each["low"] == pytest.approx(alone["low"], abs=0.002)
 
 
 def test_a_mix_decides_by_its_own_rule() -> None:

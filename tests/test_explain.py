@@ -123,6 +123,22 @@ def test_reasons_add_up_to_the_answer(numbers: bool, model: str, capsys: Capture
     assert "ROW      5 of t.csv" in out and "WHY " in out and "WHAT IF  x = -3, c = missing: prediction" in out
 
 
+@pytest.mark.parametrize("rows", [7, 60, 100, 150])
+def test_the_answer_of_the_rows_beside_is_their_mean_answer(rows: int, capsys: Captured) -> None:
+    """Of few rows each is begun from as often as the others; of more than a hundred so many are drawn."""
+    file = table(numbers=True)
+    assert run(["fit", file, "--target", "y", "--model", "Ridge", "--folds", "3", "--quiet"]) == 0
+    pl.read_csv(file)[:rows].write_csv("few.csv")
+    saved, raw = open_run(Path("t.tenfold")), read_table("few.csv")
+    found = reasons(saved, raw, 0)
+    assert found.beside == min(rows, 100)
+    if rows <= 100:
+        assert found.base == pytest.approx(saved.predict(raw.frame).mean(), rel=1e-9)
+    capsys.readouterr()
+    assert run(["explain", "t.tenfold", "few.csv", "--row", "1"]) == 0
+    assert ("WHY      the " if rows <= 100 else "WHY      100 rows of the file, drawn by chance, get ") in capsys.readouterr().out
+
+
 def test_cells_of_any_type_are_altered(capsys: Captured) -> None:
     days = pl.date_range(pl.date(2024, 1, 1), pl.date(2024, 2, 9), eager=True)
     frame = pl.DataFrame({"x": np.linspace(0, 1, 40), "d": days, "b": [True, False] * 20, "y": [True, True, False, False] * 10})

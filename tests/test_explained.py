@@ -215,6 +215,18 @@ def test_drivers_are_those_of_the_rows_that_count() -> None:
     assert abs(told["sizes"][-1]["gain"]) < 0.01
 
 
+def test_models_of_other_rows_say_no_less_of_a_class() -> None:
+    """One neighbour is sure of its class: what it loses where it is wrong is what the saved model loses, and not all that there is."""
+    frame, rng = table(400), np.random.default_rng(1)
+    y = np.where(frame["a"].to_numpy() + rng.logistic(size=400) > 0, "yes", "no")
+    model = fitted(frame, y, tenfold.KNeighborsClassifier(1))
+    model = TableModel.of(model.coder, model.pipeline, "y", floor=1 / 800)
+    told = [explained(model, frame, y, None, metric) for metric in ("log_loss", "accuracy")]
+    losses, rights = ((one["baseline"], one["sizes"][-1]["score"]) for one in told)
+    for loss, right in zip(losses, rights, strict=True):
+        assert loss == pytest.approx((1 - right) * -np.log(1 / 800) + right * -np.log(1 - 1 / 800), rel=1e-6)
+
+
 def test_what_more_rows_bring_is_judged_on_other_people() -> None:
     """Forty people with ten nearly equal rows each, whose classes are dealt out: who has seen nine knows the tenth."""
     rng, who = np.random.default_rng(3), np.repeat(np.arange(40), 10)

@@ -12,9 +12,17 @@ from sklearn.metrics import r2_score, roc_auc_score
 import tenfold
 from tenfold.evaluate import LeaveOneOut, compare, delong, nested_cross_validate, temperature, wilson
 from tenfold.evaluate.validate.intervals import gamma_range
-from tenfold.evaluate.validate.ranges import loss_range, ranged, score_difference, score_range, widening
+from tenfold.evaluate.validate.ranges import (
+    error_by_chances,
+    loss_range,
+    ranged,
+    score_difference,
+    score_range,
+    widening,
+)
 from tenfold.evaluate.validate.spread import Spread, score_spread
 from tenfold.score.registry import find_score, score_names
+from tenfold.selection.choice.costs import cost_score
 from tenfold.selection.choice.held_out import HeldOut
 
 
@@ -137,6 +145,47 @@ def test_precision_of_few_rows_that_are_said_is_known_no_better_than_by_these() 
     assert score_range(judge, truth, 9.0 * np.eye(2)[truth], widen=1.0).low > 0.95
     never = score_range(judge, truth, 9.0 * np.eye(2)[0 * truth], widen=1.0)
     assert never.estimate == 0 and never.high > 0.5
+
+
+@pytest.mark.parametrize(("middle", "missed", "rows"), [(-3.5, 200, 400), (-3.5, 50, 100), (-2.0, 50, 400), (-2.0, 20, 100)])
+def test_a_mean_cost_counts_dear_errors_that_no_row_shows(middle: float, missed: float, rows: int) -> None:
+    """Right chances, and decisions of least expected cost: most tables hold no positive row that is taken for a negative one."""
+    judge = cost_score(np.array([[0.0, 1.0], [missed, 0.0]]))
+
+    def drawn(rng: np.random.Generator, n: int) -> tuple[np.ndarray, np.ndarray]:
+        logs = 1.5 * rng.normal(size=n) + middle
+        return (rng.logistic(size=n) < logs).astype(np.int64), np.column_stack([np.zeros(n), logs])
+
+    true = judge.of(*drawn(np.random.default_rng(0), 200_000), None)
+    found = [score_range(judge, *drawn(np.random.default_rng([1, seed]), rows), widen=1.0) for seed in range(200)]
+    assert np.mean([one.low <= true <= one.high for one in found]) > 0.95
+    assert np.median([one.high for one in found]) < 2.5 * true
+
+
+def test_the_error_by_chances_is_that_of_drawn_classes() -> None:
+    rng = np.random.default_rng(4)
+    chances, w = rng.dirichlet([1.0, 2.0, 0.5], 50), rng.choice([0.5, 2.0], 50)
+    judge = cost_score(np.array([[0.0, 1.0, 9.0], [2.0, 0.0, 1.0], [30.0, 4.0, -1.0]]))
+    classes = [[rng.choice(3, p=one) for one in chances] for _ in range(2000)]
+    costs = [judge.of(np.array(one), np.log(chances), w) for one in classes]
+    assert judge.row_loss is not None
+    np.testing.assert_allclose(error_by_chances(judge.row_loss, np.log(chances), w), np.std(costs), rtol=0.06)
+
+
+@pytest.mark.parametrize(("alike", "people", "rows"), [(1, 12, 10), (1, 100, 3), (50, 30, 5), (5, 30, 8)])
+def test_a_share_of_rows_of_some_people_is_known_as_well_as_their_rows_are_unlike(alike: int, people: int, rows: int) -> None:
+    """People get a share of their rows right that is Beta(alike, alike): with 50 nearly all their rows count as one each."""
+    who = np.repeat(np.arange(people), rows)
+    found = []
+    for seed in range(400):
+        rng = np.random.default_rng([2, seed])
+        found.append(loss_range((rng.random(len(who)) < rng.beta(alike, alike, people)[who]).astype(float), units=who, widen=1.0))
+    assert np.mean([one.low <= 0.5 <= one.high for one in found]) == pytest.approx(0.955, abs=0.03)
+    like_one = 1 + (rows - 1) / (2 * alike + 1)  # the design effect
+    width = 2 * 1.96 * np.sqrt(0.25 * like_one / len(who))
+    assert np.mean([one.high - one.low for one in found]) == pytest.approx(width, rel=0.1)
+    one = loss_range(np.array([1.0, 0.0, 1.0]), units=np.zeros(3))
+    assert (one.low, one.high) == (0, 1)  # of one person nothing is known
 
 
 NAMES = [name for name in score_names("classifier") + score_names("regressor") if "msle" not in name and "deviance" not in name]

@@ -27,7 +27,7 @@ from tenfold.selection.explain.reasons import (
     row_of,
 )
 from tenfold.selection.model.store import open_run, plain, record_of, table_of
-from tenfold.table.reading import read_table
+from tenfold.table.reading import Raw, read_table
 
 MOST_SHOWN = 12
 BAR = 24  # characters on each side of nothing
@@ -77,7 +77,7 @@ def explain_command(
         meant = before.answer.what if model.role == "classifier" else None
         after = answer_of(model, altered(model, raw, at, given), meant) if given else None
         facts = dict(row=row, reasons=asdict(before), what_if=None if after is None else asdict(after))
-        lines = _of_row(raw.name, row, before, given, after, model.role == "classifier")
+        lines = _of_row(raw, row, before, given, after, model.role == "classifier")
     elif column is not None:
         found = effect(model, raw, column, label)
         facts, lines = asdict(found), _of_column(found, model.role == "classifier")
@@ -104,13 +104,15 @@ def _changes(given: list[str], columns: list[str]) -> dict[str, str]:
     return found
 
 
-def _of_row(name: str, row: int, found: Reasons, given: dict[str, str], after: Answer | None, classes: bool) -> list[str]:
-    lines = [f"ROW      {row} of {short(name)}   {_prediction(found.answer, classes)}"]
+def _of_row(raw: Raw, row: int, found: Reasons, given: dict[str, str], after: Answer | None, classes: bool) -> list[str]:
+    lines = [f"ROW      {row} of {short(raw.name)}   {_prediction(found.answer, classes)}"]
     shown = found.columns[:MOST_SHOWN]
     largest = max((abs(value) for _, _, value, _ in shown), default=0.0) or 1.0
     cells = [(short(column, 24), short(_cell(cell), 20)) for column, cell, _, _ in shown]
     wide, cell_wide = (max((len(pair[k]) for pair in cells), default=0) for k in (0, 1))
-    lines += ["", f"WHY      the {counted(found.beside, 'row')} of the file get {_amount(found.base, classes)} on average; from there"]
+    rows = f"{counted(found.beside, 'row')} of the file"
+    beside = f"the {rows}" if found.beside == raw.frame.height else f"{rows}, drawn by chance,"
+    lines += ["", f"WHY      {beside} get {_amount(found.base, classes)} on average; from there"]
     for (column, cell), (_, _, value, error) in zip(cells, shown, strict=True):
         bar = f"{_bar(value, largest)}{_unsure(value, error)}".rstrip()
         lines.append(AsItIs(f"  {column:<{wide}} = {cell:<{cell_wide}}  {_signed(value, classes):>12}  {bar}"))

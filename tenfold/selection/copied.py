@@ -16,11 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from tenfold.base.sklearn_api import fresh
 from tenfold.core.data import Array
 from tenfold.core.errors import kept_warnings
 from tenfold.selection.choice.choice import Z
-from tenfold.selection.choice.floor import floored
 from tenfold.selection.dataset import Dataset
 from tenfold.selection.honest.growth import falls_with_rows, scaled
 from tenfold.selection.model.table_model import TableModel
@@ -73,9 +71,9 @@ def _refitted_outputs(model: TableModel, dataset: Dataset, held: Array) -> Array
         return None
     with kept_warnings():  # the board has said them
         try:
-            fitted = fresh(model).fit(dataset.used[rest], y[rest], None if weight is None else weight[rest])
+            fitted = model.again(dataset.used[rest], y[rest], None if weight is None else weight[rest])
         except ERRORS:
             return None
     if model.role != "classifier":
         return np.asarray(fitted.predict(dataset.used[held]), dtype=np.float64)[:, None]
-    return np.asarray(np.log(floored(fitted.predict_proba(dataset.used[held]), model._floor)))
+    return np.asarray(np.log(fitted.predict_proba(dataset.used[held])))

@@ -126,12 +126,13 @@ class Outcome:
 
     @property
     def guesses(self) -> dict[str, float]:
-        """What the guess scores; by folds where rows are ranked together, as shares of a class differ a little between folds."""
+        """What the guess scores; by folds where classes are ranked or decided, as shares of a class differ a little between folds."""
         assert self.audit is not None
         held, rows, found = self.audit.held, self.audit.rows, dict[str, float]()
         for judge in self.race.judges:  # each by its own best: the most likely class, the least cost
             by_folds = self.race.scores[judge.name][self.guess]
-            found[judge.name] = float(np.nanmean(by_folds)) if judge.row_loss is None else held.score(self.guessed, rows, judge)
+            by_fold = judge.row_loss is None and judge.role == "classifier"
+            found[judge.name] = float(np.nanmean(by_folds)) if by_fold else held.score(self.guessed, rows, judge)
         return found
 
     @property

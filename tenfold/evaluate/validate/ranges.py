@@ -20,6 +20,10 @@ ranges held the truth was 1.32, 1.25, 1.19 and 1.16 at 80, 200, 600 and 2,000 ro
 and trees in simulated worlds (`bench.worlds.FITTED`, 160 tables each, 23,000 ranges), from which the two constants follow by least
 squares. Stable learners alone need less (ridge 1.0 to 1.1 from 200 rows on), single trees more (1.3 to 1.4 at any size).
 
+**Rare and dear.** Where one error costs as much as a hundred others, held-out rows often hold none of them, and their costs say nothing of
+it. The probabilities do: by them a row costs Σ_k p_k c_k² − (Σ_k p_k c_k)² more or less, where c_k is what its decision costs in class k.
+So the error s of a mean cost is never less than that of rows whose classes are drawn by their probabilities.
+
 Log loss and Brier score also count what they do not show to first order, that the frequencies of K classes are estimated:
 χ²(K − 1)/(2n), added in quadrature.
 
@@ -38,6 +42,7 @@ from typing import Any
 import numpy as np
 from scipy.special import chdtri, expit, logit, ndtri, stdtrit
 
+from tenfold.base.by_rows import softmax
 from tenfold.core.data import Array
 from tenfold.core.errors import BadInput
 from tenfold.evaluate.validate.intervals import Interval, _check_level, gamma_range, wilson
@@ -46,6 +51,7 @@ from tenfold.score.record import RowLoss, Score
 
 LEVEL = 0.95
 ALWAYS, SHRINKING = 1.12, 1.8  # of `widening`
+SAME = 1e-9  # rounding of how many rows count
 FEW = 20.0  # degrees of freedom below which losses may be those of few rows
 FREQUENCIES = {"log_loss": 0.5, "brier": 0.25}  # of χ²(K − 1)/n: what estimated class frequencies cost to second order
 
@@ -76,7 +82,9 @@ def loss_range(
     spread = by_unit(mean, part, w, units)
     if root:
         return ranged(root_of(spread), "log", level, widen)
-    return ranged(spread, "rate" if ((rows == 0) | (rows == 1)).all() else "log" if (rows >= 0).all() else "", level, widen)
+    if ((rows == 0) | (rows == 1)).all():
+        return ranged(spread, "rate", level, widen, bounds=(0.0, 1.0))
+    return ranged(spread, "log" if (rows >= 0).all() else "", level, widen)
 
 
 def score_range(
@@ -93,6 +101,10 @@ def score_range(
     extra, share = 0.0, FREQUENCIES.get(judge.name)
     if share is not None and np.isfinite(spread.error):
         extra = share * float(chdtri(max(output.shape[1] - 1, 1), 1 - level)) / spread.units
+    if judge.name == "cost" and judge.row_loss is not None and np.isfinite(spread.error):
+        by_chances = error_by_chances(judge.row_loss, output, weights)
+        factor = widening(spread.units) if widen is None else widen
+        extra = factor * float(ndtri(0.5 + level / 2) * np.sqrt(max(by_chances**2 - spread.error**2, 0.0)))
     scale, most = scale_of(judge), np.inf
     if scale == "log" and judge.role == "classifier" and judge.mean_of_rows and judge.row_loss is not None and spread.degrees < FEW:
         most = spread.heaviest * largest_loss(judge.row_loss, output)
@@ -102,6 +114,14 @@ def score_range(
 def largest_loss(row_loss: RowLoss, output: Array) -> float:
     """What a row would lose, were the class its own that is thought least likely there; the most over all rows."""
     return max(float(row_loss(np.full(len(output), k), output).max()) for k in range(output.shape[1]))
+
+
+def error_by_chances(row_loss: RowLoss, output: Array, weights: Array | None = None) -> float:
+    """The standard error of a mean loss of rows whose classes are drawn by their probabilities."""
+    w, chances = np.ones(len(output)) if weights is None else weights, softmax(output)
+    each = np.column_stack([row_loss(np.full(len(output), k), output) for k in range(output.shape[1])])
+    spread = (chances * (each - (chances * each).sum(axis=1, keepdims=True)) ** 2).sum(axis=1)
+    return float(np.sqrt(w**2 @ spread) / w.sum())
 
 
 def score_difference(
@@ -159,7 +179,11 @@ def ranged(
         share = (value - low) / (high - low)
         trials = spread.units / factor**2
         if error > 0 and not at_end:
-            trials = min(trials, share * (1 - share) / (factor * error) ** 2)
+            by_error = share * (1 - share) / (factor * error) ** 2
+            if spread.rows > spread.units * (1 + SAME):  # rows of a unit are more trials than one, as many as the error of units says
+                student = float(stdtrit(max(spread.units - 1, 1.0), 0.5 + level / 2) / ndtri(0.5 + level / 2))
+                trials, by_error = spread.rows / factor**2, by_error / student**2
+            trials = min(trials, by_error)
         found = wilson(share * trials, trials, level)
         return Interval(value, low + (high - low) * found.low, low + (high - low) * found.high, level, f"{method}, Wilson")
     to, slope, back = SCALES[scale]

@@ -31,6 +31,7 @@ class Spread:
     units: float  # that count: fewer where weights differ, or a class is rare
     classes: int = 1  # that share them, where a score is one of classes and not of rows
     heaviest: float = 1.0  # share of the weight that one unit has at most
+    rows: float = 0.0  # that count, where some belong together: no fewer than units
 
     @property
     def error(self) -> float:
@@ -153,7 +154,8 @@ def by_unit(value: float, part: Array, w: Array, units: Array | None) -> Spread:
         weight, part = np.bincount(code, w), np.bincount(code, part)
     seen = weight > 0
     count = float(weight.sum() ** 2 / (weight @ weight))
-    return Spread(value, part[seen], False, count, heaviest=float(weight.max() / weight.sum()))
+    rows = float(w.sum() ** 2 / (w @ w))
+    return Spread(value, part[seen], False, count, heaviest=float(weight.max() / weight.sum()), rows=rows)
 
 
 def _drawn(

@@ -15,7 +15,7 @@ from tenfold.selection.plan.candidates import Setting
 AS_GOOD = 1.0  # standard errors behind the leader
 PRACTICALLY_EQUAL = 0.002  # share of what the leader gains over the guess: less than this is no difference
 NEVER_EQUAL = 0.05  # more than this share is a difference, however large the error
-NEVER_EQUAL_LOSS = 0.2  # and so is more than this share of the leader's own loss, where a score is one
+NEVER_EQUAL_LOSS = 0.2  # and so is more than this share of the leader's own loss, where a score is one or follows from one
 LEVEL = 0.95
 Z = float(ndtri(0.5 + LEVEL / 2))
 BETTER = 0.25  # standard errors that an ensemble must be ahead of the best setting
@@ -72,8 +72,8 @@ def choose(settings: list[Setting], held: HeldOut, rows: Array) -> Choice:
 
     The simplest is the simplest of the families that are as good as the leader, each at its best setting; simplicity is the kind of
     model, and among trees their number of leaves at most. A family is as good if it is behind the leader by at most one standard error
-    of the paired difference (Breiman's rule), and by at most 5 % of what the leader gains over the guess and 20 % of what it still
-    loses: a learner that fails badly on a few rows has a large error, and must not pass for as good because of it.
+    of the paired difference (Breiman's rule), and by at most 5 % of what the leader gains over the guess and, but for shares of errors,
+    20 % of what it still loses: a learner that fails badly on a few rows has a large error, and must not pass for as good because of it.
     """
     usefulness = held.utilities(rows)
     best: dict[str, int] = {}
@@ -89,7 +89,8 @@ def choose(settings: list[Setting], held: HeldOut, rows: Array) -> Choice:
     first = held.decided_outputs(leader, rows)
     gaps = {c: _gap(held, rows, first, c) for c in usable}
     limit = NEVER_EQUAL * gaps[guess][0]
-    if not held.judge.greater_is_better:
+    loses = held.judge.row_loss is not None or not held.judge.greater_is_better  # R² rises as a loss of rows falls
+    if loses and not held.judge.by_class:  # an error is one row, however far off
         limit = min(limit, NEVER_EQUAL_LOSS * -float(usefulness[leader]))
     others = [c for c in usable if c not in (leader, guess)]
     as_good = [leader, *(c for c in others if _against(*gaps[c], gaps[guess][0], limit) == "as good")]

@@ -14,7 +14,6 @@ from typing import Any
 import numpy as np
 
 from tenfold.base.by_rows import map_rows
-from tenfold.base.sklearn_api import fresh
 from tenfold.core.data import Array
 from tenfold.core.engine import each
 from tenfold.core.errors import TenfoldError, kept_warnings
@@ -134,7 +133,7 @@ def _drivers(
         ends = np.flatnonzero(np.diff(unit[order])) + 1
         cut = int(ends[np.argmin(np.abs(ends - cut))]) if len(ends) else cut
     train, test = np.sort(order[:cut]), np.sort(order[cut:])
-    fitted: Any = fresh(model).fit(frame[train], y[train], None if weight is None else weight[train])
+    fitted = model.again(frame[train], y[train], None if weight is None else weight[train])
     response = response_of(fitted, frame[test])
     measure = _Measure(fitted, response.X, y[test], judge, None if weight is None else weight[test])
     columns = _screened(measure, response, y[test], rng)

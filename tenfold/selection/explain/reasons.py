@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import Any
 
@@ -91,7 +92,7 @@ def reasons(model: TableModel, raw: Raw, row: int, what: str | None = None, seed
     answer = answer_of(model, raw.frame[row : row + 1], what)
     rng = np.random.default_rng(seed)
     others = np.sort(rng.permutation(raw.frame.height)[:BACKGROUND])
-    found = _contributions(model, raw.frame[row : row + 1], raw.frame[others], seed)
+    found, beside = _contributions(model, raw.frame[row : row + 1], raw.frame[others], seed)
     k, sign = _output(model, found.outputs, answer.what)
     values, errors = sign * found.values[:, k], found.errors[:, k]
     base = float(found.base[k]) if sign > 0 else 1 - float(found.base[k])
@@ -100,7 +101,7 @@ def reasons(model: TableModel, raw: Raw, row: int, what: str | None = None, seed
         together.setdefault(model.origins[j], []).append(j)
     sums = {name: (float(values[some].sum()), float(np.sqrt((errors[some] ** 2).sum()))) for name, some in together.items()}
     listed = [(name, raw.frame[name][row], *one) for name, one in sorted(sums.items(), key=lambda pair: -abs(pair[1][0]))]
-    return Reasons(answer, base, listed, float(sign * found.rest[k]), len(others), _words(model, raw.frame[row], answer.what))
+    return Reasons(answer, base, listed, float(sign * found.rest[k]), beside, _words(model, raw.frame[row], answer.what))
 
 
 def _words(model: TableModel, row: pl.DataFrame, what: str) -> dict[str, list[tuple[str, float]]]:
@@ -121,18 +122,21 @@ def _towards(model: TableModel, what: str) -> Array:
     return np.array([float(label == what) for label in labels[1:]]) - 1 / len(labels)
 
 
-def _contributions(model: TableModel, row: pl.DataFrame, beside: pl.DataFrame, seed: int) -> SampledAttributions:
-    """Exactly where the model is made of trees whose answers are sums in the unit of the prediction, else by sampling: the same values."""
+def _contributions(model: TableModel, row: pl.DataFrame, beside: pl.DataFrame, seed: int) -> tuple[SampledAttributions, int]:
+    """Exactly where the model is made of trees whose answers are sums in the unit of the prediction, else by sampling: the same values;
+    and the number of rows that are beside. In sampling each of these has as many orders as the others: the base is their mean answer."""
     explained = model._explained()
     if explained is None or explained[3] not in ("prediction", "probability"):
-        return sampled_attributions(model, row, beside, orders=ORDERS, random_state=seed)
+        few = beside[np.sort(np.random.default_rng(seed).permutation(beside.height)[: ORDERS // 2])]
+        orders = 2 * few.height * math.ceil(ORDERS / 2 / few.height)
+        return sampled_attributions(model, row, few, orders=orders, random_state=seed), few.height
     found = attributions(model, row, beside)
     values, base = found.values[0].reshape(len(found.columns), -1), found.base.reshape(-1)
     if model.role == "classifier":  # what is said are not the probabilities p of the trees, but (1 − K f) p + f (`floored`)
         part = 1 - len(model.classes_) * model._floor
         values, base = part * values, part * base + model._floor
     nothing, every = np.zeros(values.shape), list(range(len(found.columns)))
-    return SampledAttributions(found.columns, response_of(model, row).outputs, base, values, nothing, nothing[0], every)
+    return SampledAttributions(found.columns, response_of(model, row).outputs, base, values, nothing, nothing[0], every), beside.height
 
 
 def effect(model: TableModel, raw: Raw, column: str, what: str | None = None, seed: int = 0) -> Effect:

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from tenfold.base.by_rows import map_rows
-from tenfold.base.sklearn_api import fresh
 from tenfold.core.data import Array
 from tenfold.core.errors import TenfoldError
 from tenfold.evaluate.validate.ranges import score_range
@@ -45,7 +44,7 @@ def by_sizes(
             continue
         some = np.sort(train[:size])
         try:
-            fitted: Any = fresh(model).fit(frame[some], y[some], None if weight is None else weight[some])
+            fitted = model.again(frame[some], y[some], None if weight is None else weight[some])
             if model.role == "classifier" and not np.array_equal(fitted.classes_, classes):
                 continue
             point, lost = _judged(fitted, frame[test], y[test], judge, *beside)

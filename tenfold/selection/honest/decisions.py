@@ -14,6 +14,7 @@ import numpy as np
 from tenfold.core.data import Array
 from tenfold.core.errors import BadParameter
 from tenfold.evaluate.validate.intervals import wilson
+from tenfold.evaluate.validate.ranges import loss_range
 from tenfold.score.record import Score, split_choice
 from tenfold.score.registry import SCORES
 from tenfold.selection.choice.costs import Named, cost_matrix, cost_score, positive_class
@@ -88,11 +89,12 @@ class Decisions:
             cost=None if self.costs is None else self._cost(found, outputs, labels, prefer),
         )
         classes = [self.positive] if len(labels) == 2 else self.rare.tolist()
-        facts["found"] = [_found(truth == k, said == k, labels[k], k in self.rare) for k in classes]
+        unit = None if found.held.units is None else found.held.units[found.rows]
+        facts["found"] = [_found(truth == k, said == k, labels[k], k in self.rare, unit) for k in classes]
         if len(labels) == 2:
             k = self.positive
             facts["threshold"] = 0.5 if rule is None else threshold_of(rule, k)
-            facts["thresholds"] = _thresholds(truth == k, 1 / (1 + np.exp(scores[:, 1 - k] - scores[:, k])))
+            facts["thresholds"] = _thresholds(truth == k, 1 / (1 + np.exp(scores[:, 1 - k] - scores[:, k])), unit)
         return facts
 
     def _cost(self, found: Audit, outputs: Array, labels: list[str], prefer: str | None) -> Facts:
@@ -113,8 +115,9 @@ def _most_frequent(truth: Array, labels: list[str], w: Array) -> Facts:
     return dict(label=labels[int(counts.argmax())], share=float(counts.max() / counts.sum()))
 
 
-def _found(true: Array, said: Array, label: str, rare: bool) -> Facts:
-    """How many rows of a class are found, and how often it is right when it is said, with 95 % ranges."""
+def _found(true: Array, said: Array, label: str, rare: bool, unit: Array | None) -> Facts:
+    """How many rows of a class are found, and how often it is right when it is said, with 95 % ranges. unit: a number for each row, the
+    same for rows that belong together."""
     hits, rows, flagged = int((true & said).sum()), int(true.sum()), int(said.sum())
     return dict(
         label=label,
@@ -123,26 +126,27 @@ def _found(true: Array, said: Array, label: str, rare: bool) -> Facts:
         rows=rows,
         found=hits,
         said=flagged,
-        recall=_share(hits, rows),
-        precision=_share(hits, flagged),
+        recall=_share(said[true], None if unit is None else unit[true]),
+        precision=_share(true[said], None if unit is None else unit[said]),
         flagged=flagged / len(true),
     )
 
 
-def _share(part: int, whole: int) -> Facts | None:
-    if not whole:
+def _share(part: Array, unit: Array | None) -> Facts | None:
+    """How many of some rows are true, with the range by rows, or by those that belong together."""
+    if not len(part):
         return None
-    found = wilson(part, whole)
-    return dict(value=part / whole, low=found.low, high=found.high)
+    found = wilson(int(part.sum()), len(part)) if unit is None else loss_range(part, units=unit, widen=1.0)
+    return dict(value=float(part.mean()), low=found.low, high=found.high)
 
 
-def _thresholds(true: Array, chance: Array) -> list[Facts]:
+def _thresholds(true: Array, chance: Array, unit: Array | None) -> list[Facts]:
     """The same at round thresholds; those at which all is said or nothing more is found are left out."""
     found: list[Facts] = []
     for at in THRESHOLDS:
         said = chance >= at
         if found and (found[-1]["found"] == true.sum() or said.mean() > 0.9):
             break
-        one = _found(true, said, "", False)
+        one = _found(true, said, "", False, unit)
         found.append(dict(at=at, **{name: one[name] for name in ("found", "said", "recall", "precision", "flagged")}))
     return found

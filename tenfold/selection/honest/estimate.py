@@ -81,18 +81,29 @@ def half_widths_of(
 ) -> Array | None:
     """(2, levels): the largest prediction of each level, and how far off predictions of that level are in 90 % of cases.
 
-    Levels have equally many held-out rows. None where there are too few rows for two of them.
+    Levels have equally many held-out rows, or more where many predictions are the same. None where there are too few rows for two of them.
     """
     levels = min(MOST_LEVELS, len(predictions) // LEVEL_ROWS)
     if levels < 2:
         return None
     ends = np.unique(np.quantile(predictions, np.arange(1, levels + 1) / levels, method="inverted_cdf"))
+    ends = _with_rows(ends, np.bincount(np.searchsorted(ends, predictions)))
     if len(ends) < 2:
         return None
     of = np.minimum(np.searchsorted(ends, predictions), len(ends) - 1)
     at = [of == level for level in range(len(ends))]
     off = [half_width_of(losses[one], metric, None if weights is None else weights[one], coverage) for one in at]
     return None if None in off else np.array([ends, off], dtype=np.float64)
+
+
+def _with_rows(ends: Array, counts: Array) -> Array:
+    """The ends of levels that have LEVEL_ROWS or more; those with fewer belong to the next, the last to the one before."""
+    kept, rows = list[float](), 0
+    for end, count in zip(ends.tolist(), counts.tolist(), strict=True):
+        rows += count
+        if rows >= LEVEL_ROWS:
+            kept, rows = [*kept, end], 0
+    return np.array([*kept[:-1], ends[-1]])
 
 
 # --- classes ----------------------------------------------------------------------------------------------------------

@@ -296,6 +296,13 @@ class TableModel(ByCells):
         self.texts = again.fitted()
         return self
 
+    def again(self, X: Any, y: Any, sample_weight: Any = None) -> TableModel:
+        """The same model fitted to other rows: no class is less likely to it than to this one at least."""
+        other: TableModel = fresh(self).fit(X, y, sample_weight)
+        if self._floor:
+            vars(other)["floor_"] = self._floor
+        return other
+
     def apart_from_texts(self, frame: pl.DataFrame, y: Array) -> tuple[TableModel, pl.DataFrame]:
         """The same model without its texts, and rows with a number in the place of each, said by models that have not seen the row."""
         if not self.texts:
