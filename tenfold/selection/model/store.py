@@ -24,6 +24,7 @@ from tenfold.core.errors import BadFile
 from tenfold.saved.writing import new_folder, put_folder, written_as
 from tenfold.selection.model.table_model import TableModel
 from tenfold.table.reading import pl
+from tenfold.table.sketch import is_sketch
 
 MODEL, RECORD, MARK = "model.tenfold", "run.json", "tenfold select"
 SIMPLE, BEST = "simple.tenfold", "best.tenfold"  # what is saved beside the model: the simplest that is as good, or the best
@@ -195,13 +196,13 @@ def table_of(folder: Path, record: Facts, command: str) -> Path:
 
 
 def sketch_of(folder: Path) -> Facts:
-    """The sketch of the training table of a run; nothing where it is not there, as in runs of earlier versions."""
+    """The sketch of the training table of a run; nothing where it is not there, as in runs of earlier versions, or is none."""
     try:
         with open(folder / SKETCH, encoding="utf-8") as file:
             found = json.load(file)
     except (OSError, ValueError, RecursionError):
         return {}
-    return found if isinstance(found, dict) and isinstance(found.get("columns"), list) else {}
+    return found if is_sketch(found) else {}
 
 
 def plain(value: Any) -> Any:
