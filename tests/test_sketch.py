@@ -62,7 +62,8 @@ ODD: list[Any] = [None, True, -1, 3, 10**400, 0.5, float("nan"), float("inf"), "
 
 
 def test_a_field_that_is_edited_is_no_sketch_or_does_no_harm() -> None:
-    frame = pl.DataFrame({"x": [0.5 * i * i for i in range(40)], "d": [f"{1 + i % 28}.3.2024" for i in range(40)], "c": ["a", "b", "b", None] * 10})
+    days = [f"{1 + i % 28}.3.2024" for i in range(40)]
+    frame = pl.DataFrame({"x": [0.5 * i * i for i in range(40)], "d": days, "c": ["a", "b", "b", None] * 10})
     sound = sketched(frame, typed=False)
     assert [one["kind"] for one in sound["columns"]] == ["number", "date", "category"]
     refused = 0
