@@ -14,7 +14,7 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from types import MappingProxyType
+from types import MappingProxyType, NoneType
 from typing import Any
 
 import numpy as np
@@ -181,7 +181,8 @@ def record_of(folder: Path) -> Facts:
             record = json.load(file)
     except (OSError, ValueError, RecursionError):
         return {}
-    return record if isinstance(record, dict) and record.get("made_by") == MARK else {}
+    ours = isinstance(record, dict) and record.get("made_by") == MARK
+    return record if ours and all(isinstance(record.get(part), (dict, NoneType)) for part in ("data", "settings", "estimate")) else {}
 
 
 def table_of(folder: Path, record: Facts, command: str) -> Path:
