@@ -580,5 +580,9 @@ def test_inspect_tells_what_a_run_is_worth(penguins: str, capsys: pytest.Capture
         assert run(["inspect", "penguins.tenfold"]) == 0
         out = capsys.readouterr().out
         assert "PREDICTS" not in out and "training rows" in out
+    for part in ("data", "settings", "estimate"):
+        record.write_text(json.dumps(damaged | {part: 3}))
+        assert run(["compare", "penguins.tenfold", "penguins.tenfold"]) == 0
+        assert run(["report", "penguins.tenfold"]) == 3 and "holds no run" in capsys.readouterr().err
     assert run(["inspect", "nowhere"]) == 3 and run(["inspect", "."]) == 3
     assert "there is no nowhere" in capsys.readouterr().err

@@ -386,6 +386,31 @@ def test_what_cannot_be_compared(capsys: Captured) -> None:
     assert run(["compare", "a"]) == 2 and "at least two" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize(
+    ("edited", "says"),
+    [
+        (pl.lit(None, pl.Int64).alias("row"), "a column 'row' that is not one of numbers"),
+        (pl.lit(-1).alias("fold"), "a column 'fold' that is not one of numbers"),
+        (pl.col("fold").cast(pl.String), "a column 'fold' that is not one of numbers"),
+        (pl.col("prediction").cast(pl.String), "a column 'prediction' that is not one of numbers"),
+        (pl.lit("x").alias("truth"), "a column 'truth' that is not one of numbers"),
+        (pl.lit(-1.0).alias("weight"), "a column 'weight' that is not one of numbers"),
+        (pl.lit(float("nan")).alias("prediction"), "no row that was judged"),
+        (None, "no column 'row'"),
+    ],
+)
+def test_held_out_rows_that_somebody_wrote_in_are_refused(edited: Any, says: str, capsys: Captured) -> None:
+    y = np.arange(20.0)
+    make_run("a", y, y + 1)
+    make_run("b", y, y)
+    frame = pl.read_parquet("b/held_out.parquet")
+    (frame.drop("row") if edited is None else frame.with_columns(edited)).write_parquet("b/held_out.parquet")
+    for command in (["compare", "a", "b"], ["report", "b"]):
+        assert run(command) == 3
+        err = capsys.readouterr().err
+        assert err.startswith("tenfold: b/held_out.parquet h") and says in err and "not written by tenfold" in err
+
+
 def test_equal_models_are_told_apart_at_their_level() -> None:
     """Two models with errors of one size: called different in no more than 5 % of tables."""
     rng = np.random.default_rng(0)

@@ -83,6 +83,13 @@ def fresh(code: str) -> str:
     return done.stdout.strip()
 
 
+def test_every_name_is_there_without_documentation() -> None:
+    """python -OO leaves it out."""
+    code = "import tenfold\nfor name in tenfold.PUBLIC: getattr(tenfold, name)"
+    done = subprocess.run([sys.executable, "-OO", "-c", code], capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
 def test_import_is_quick() -> None:
     """In time of the processor, the least of several tries: the machine may be busy."""
     code = "import time; began = time.process_time(); import tenfold; print(time.process_time() - began)"

@@ -224,6 +224,15 @@ def test_whatever_a_record_holds_a_page_is_written() -> None:
             assert "</html>" in page_of(dict(settings=whole["settings"]), None, dict(more, **{key: value})), (key, value)
 
 
+@pytest.mark.parametrize("odd", [None, [], [1.0], "x", [None, None, None]])
+@pytest.mark.parametrize("part", ["column", "x", "low", "middle", "high"])
+def test_residuals_along_a_column_that_cannot_be_drawn_are_left_out(part: str, odd: object) -> None:
+    along = dict(column="age", x=[1.0, 2.0, 3.0], low=[-1.0, -1.0, -1.0], middle=[0.0, 0.0, 0.0], high=[1.0, 1.0, 1.0])
+    assert "residuals along age" in page_of(record_of(False), held_out_of(0), dict(residuals=[along]))
+    page = page_of(record_of(False), held_out_of(0), dict(residuals=[along | {part: odd}]))
+    assert "</html>" in page and "residuals along age" not in page
+
+
 def test_ten_thousand_columns_are_bounded() -> None:
     for text in ("", "<&'\"" * 20):
         began = time.process_time()

@@ -11,13 +11,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tenfold.selection.monitor.drift import drift
 from tenfold.table.columns import look_at_columns
-from tenfold.table.sketch import between, seen, sketch, unlike, written
+from tenfold.table.sketch import between, is_sketch, seen, sketch, unlike, written
 
 
 def sketched(frame: pl.DataFrame, typed: bool = True) -> dict[str, Any]:
     columns, used = look_at_columns(frame, typed)
-    return dict(json.loads(json.dumps(sketch(used, columns))))  # as it comes back from a file
+    found = json.loads(json.dumps(sketch(used, columns)))  # as it comes back from a file
+    assert is_sketch(found)
+    return dict(found)
 
 
 def column(found: dict[str, Any], name: str) -> dict[str, Any]:
@@ -53,6 +56,29 @@ def test_a_cut_lies_between_its_values(low: float, gap: float) -> None:
 def test_cuts_are_short() -> None:
     assert between(1.23456, 1.98765) == 1.3 and between(1.0, 2.0) == 1.0 and between(0.0123456, 0.0123999) == 0.01235
     assert between(123456.7, 987654.3) == 200000.0
+
+
+ODD: list[Any] = [None, True, -1, 3, 10**400, 0.5, float("nan"), float("inf"), "", "x", [], {}, [None], [3, 1, 2], {"a": -1}, "gone"]
+
+
+def test_a_field_that_is_edited_is_no_sketch_or_does_no_harm() -> None:
+    days = [f"{1 + i % 28}.3.2024" for i in range(40)]
+    frame = pl.DataFrame({"x": [0.5 * i * i for i in range(40)], "d": days, "c": ["a", "b", "b", None] * 10})
+    sound = sketched(frame, typed=False)
+    assert [one["kind"] for one in sound["columns"]] == ["number", "date", "category"]
+    refused = 0
+    for i, one in enumerate(sound["columns"]):
+        for field in one:
+            for odd in ODD:
+                edited = json.loads(json.dumps(sound))
+                edited["columns"][i][field] = odd
+                if odd == "gone":
+                    del edited["columns"][i][field]
+                if is_sketch(edited) and edited["columns"][i]["name"] in frame.columns:
+                    drift(edited, frame)
+                refused += not is_sketch(edited)
+    assert refused > 250 and not any(is_sketch(one) for one in (None, [], {}, dict(columns=3), dict(columns=[3])))
+    assert not is_sketch(dict(columns=sound["columns"][:1] * 2))
 
 
 def test_rare_levels_are_not_named() -> None:

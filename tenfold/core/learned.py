@@ -105,7 +105,8 @@ def described(cls: Any) -> list[str]:
             found[name] = f"    {name}: {_shown(one.form)}{' (optional)' * one.optional}\n        {one.doc}"
         for name, one in vars(base).items():
             if isinstance(one, property) and name.endswith("_"):
-                found[name] = f"    {name}\n        {(one.__doc__ or '').splitlines()[0].rstrip('.')}"
+                says, _, _ = (one.__doc__ or "").partition("\n")  # nothing where Python leaves out documentation (-OO)
+                found[name] = f"    {name}\n        {says.rstrip('.')}"
     for name in vars(declaring[-1])["_declared"]:  # what all learners have comes last
         found[name] = found.pop(name)
     return [text for name, text in found.items() if not name.startswith("_")]

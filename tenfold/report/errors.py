@@ -7,7 +7,7 @@ import numpy as np
 from tenfold.evaluate.validate.spread import by_unit, mean_of
 from tenfold.report import charts, classes, numbers
 from tenfold.report.blocks import Costs, Figure, Figures, Section, Table, Text
-from tenfold.report.facts import Facts, as_dict, as_list, counted, number
+from tenfold.report.facts import Facts, as_dict, as_list, counted, floats, number
 from tenfold.report.svg import Plot, places
 from tenfold.score.words import figure
 from tenfold.selection.honest.unseen import Unseen
@@ -166,15 +166,18 @@ def _numbers(facts: Facts, held: Unseen) -> list[object]:
         )
     )
     along = [as_dict(one) for one in as_list(facts.more.get("residuals"))]
-    figures = [
-        Figure(shown(one["column"], 40), charts.along_chart(one, "truth − prediction")) for one in along if len(as_list(one.get("x"))) > 1
-    ]
+    figures = [Figure(shown(one.get("column"), 40), charts.along_chart(one, "truth − prediction")) for one in along if _can_be_drawn(one)]
     if figures:
         blocks += [
             Text(ALONG, picture=True),
             Figures(figures),
         ]
     return blocks
+
+
+def _can_be_drawn(along: dict[str, object]) -> bool:
+    lengths = {len(floats(along.get(key))) for key in ("x", "low", "middle", "high")}
+    return len(lengths) == 1 and min(lengths) > 1
 
 
 def _worst(facts: Facts, held: Unseen) -> list[object]:

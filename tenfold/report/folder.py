@@ -14,7 +14,7 @@ from tenfold.report.page import write_report, write_text
 from tenfold.selection.explain.drivers import explained, gaps_of
 from tenfold.selection.explain.examples import examples
 from tenfold.selection.explain.inside import inside
-from tenfold.selection.honest.unseen import Unseen
+from tenfold.selection.honest.unseen import Unseen, read_held_out
 from tenfold.selection.model.store import EXPLAINED, HELD_OUT, MODEL, REPORT, SIMPLE, open_run, plain, record_of
 from tenfold.selection.model.table_model import TableModel
 from tenfold.selection.monitor.labelled import label_of
@@ -116,12 +116,7 @@ def _check_targets(raw: Raw, model: TableModel, order: pl.DataFrame) -> None:
 def _held_out(folder: Path) -> pl.DataFrame | None:
     """The held-out predictions of a run; none in those of earlier versions."""
     path = folder / HELD_OUT
-    if not path.exists():
-        return None
-    try:
-        return pl.read_parquet(path)
-    except (OSError, pl.exceptions.PolarsError) as reason:
-        raise BadFile(f"{path} cannot be read: {str(reason).splitlines()[0]}") from None
+    return read_held_out(path) if path.exists() else None
 
 
 def explained_of(folder: Path) -> Facts | None:

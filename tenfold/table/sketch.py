@@ -11,7 +11,9 @@ cell of a single row can be read off. New rows are held against it (`seen`, `unl
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Iterable
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -19,12 +21,14 @@ import numpy as np
 from tenfold.core.data import Array
 from tenfold.table.cells import as_known, as_texts, class_texts
 from tenfold.table.columns import LEAST_LEVEL_ROWS, Column, read_as
-from tenfold.table.dates import as_dates
+from tenfold.table.dates import FORMS, as_dates
 from tenfold.table.reading import pl
+from tenfold.table.written_numbers import PATTERNS
 
 MOST_CUTS = 63
 MOST_LEVELS = 200
 VERSION = 1
+LARGEST, MOST_ROWS = sys.float_info.max, 2**53  # what a float, and a count that becomes one, can be
 Facts = dict[str, Any]
 
 
@@ -37,6 +41,34 @@ def sketch(frame: pl.DataFrame, columns: Iterable[Column]) -> Facts:
     known = set(frame.columns)
     held = [column for column in columns if (column.used or column.kind == "text") and column.name in known]
     return dict(version=VERSION, rows=frame.height, columns=[_sketched(frame[one.name], one) for one in held])
+
+
+def is_sketch(found: Any) -> bool:
+    """Whether what a file holds is a sketch, field by field: anybody may have written into it."""
+    columns = found.get("columns") if isinstance(found, dict) else None
+    return isinstance(columns, list) and all(_is_column(one) for one in columns) and len({one["name"] for one in columns}) == len(columns)
+
+
+def _is_column(one: Any) -> bool:
+    if not isinstance(one, dict) or not isinstance(one.get("name"), str) or not _are_counts([one.get("rows"), one.get("missing")]):
+        return False
+    forms = [None, *(FORMS if one.get("kind") == "date" else PATTERNS)]
+    if "form" not in one or one["form"] not in forms or one["missing"] > one["rows"] or not one["rows"]:
+        return False
+    if one.get("kind") == "category":
+        levels = one.get("levels")
+        return isinstance(levels, dict) and _are_counts([*levels.values(), one.get("rare"), one.get("rare_levels")])
+    cuts, counts = one.get("cuts"), one.get("counts")
+    if one.get("kind") not in ("number", "date", "text") or not isinstance(cuts, list) or not isinstance(counts, list):
+        return False
+    numbers = [one.get("low"), *cuts, one.get("high")]
+    if not all(type(x) in (int, float) and abs(x) <= LARGEST for x in numbers) or not _are_counts(counts):
+        return False
+    return len(counts) == len(cuts) + 1 and all(low < high for low, high in pairwise(cuts)) and numbers[0] <= numbers[-1]
+
+
+def _are_counts(values: list[Any]) -> bool:
+    return all(type(one) is int and 0 <= one <= MOST_ROWS for one in values)
 
 
 def seen(sketched: Facts, frame: pl.DataFrame) -> pl.DataFrame:

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 
 import numpy as np
 
 from tenfold.core.data import Array
-from tenfold.core.errors import BadInput
+from tenfold.core.errors import BadFile, BadInput
 from tenfold.score.record import Score, judged_output
 from tenfold.score.statistics import squared, zero_one
 from tenfold.table.reading import pl
@@ -21,6 +22,28 @@ from tenfold.table.reading import pl
 CHANCE, DECISION = "chance of ", "decision"
 WEIGHT, UNIT = "weight", "unit"  # columns, where rows do not count alike, and where some belong together
 LEAST_CHANCE = 1e-15  # a chance of 0 would cost an infinite loss
+
+
+def read_held_out(path: Path) -> pl.DataFrame:
+    """The frame of a run, as it was saved; refused where it is none, as anybody may have written into the file."""
+    try:
+        frame = pl.read_parquet(path)
+    except (OSError, pl.exceptions.PolarsError) as reason:
+        raise BadFile(f"{path} cannot be read: {str(reason).splitlines()[0]}") from None
+    chances = [name for name in frame.columns if name.startswith(CHANCE)]
+    for name in ("row", "fold", "truth", *(chances or ["prediction"])):
+        if name not in frame.columns:
+            raise BadFile(f"{path} has no column {name!r}: it was not written by tenfold")
+    places = [frame["row"], frame["fold"]]
+    wrong = [one.name for one in places if not one.dtype.is_integer() or one.null_count() or (one < 0).any()]
+    wrong += [name for name in chances or ["truth", "prediction"] if not frame[name].dtype.is_numeric()]
+    beside = [frame[name].cast(pl.Float64, strict=False) for name in (WEIGHT, UNIT) if name in frame.columns]
+    wrong += [one.name for one in beside if not one.is_finite().fill_null(False).all() or (one.name == WEIGHT and (one <= 0).any())]
+    if wrong:
+        raise BadFile(f"{path} has a column {wrong[0]!r} that is not one of numbers: it was not written by tenfold")
+    if not len(Unseen.of(frame)):
+        raise BadFile(f"{path} holds no row that was judged: it was not written by tenfold")
+    return frame
 
 
 @dataclass(frozen=True)

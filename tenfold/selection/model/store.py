@@ -14,7 +14,7 @@ import os
 import re
 from collections.abc import Mapping
 from pathlib import Path
-from types import MappingProxyType
+from types import MappingProxyType, NoneType
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,7 @@ from tenfold.core.errors import BadFile
 from tenfold.saved.writing import new_folder, put_folder, written_as
 from tenfold.selection.model.table_model import TableModel
 from tenfold.table.reading import pl
+from tenfold.table.sketch import is_sketch
 
 MODEL, RECORD, MARK = "model.tenfold", "run.json", "tenfold select"
 SIMPLE, BEST = "simple.tenfold", "best.tenfold"  # what is saved beside the model: the simplest that is as good, or the best
@@ -180,7 +181,8 @@ def record_of(folder: Path) -> Facts:
             record = json.load(file)
     except (OSError, ValueError, RecursionError):
         return {}
-    return record if isinstance(record, dict) and record.get("made_by") == MARK else {}
+    ours = isinstance(record, dict) and record.get("made_by") == MARK
+    return record if ours and all(isinstance(record.get(part), (dict, NoneType)) for part in ("data", "settings", "estimate")) else {}
 
 
 def table_of(folder: Path, record: Facts, command: str) -> Path:
@@ -195,13 +197,13 @@ def table_of(folder: Path, record: Facts, command: str) -> Path:
 
 
 def sketch_of(folder: Path) -> Facts:
-    """The sketch of the training table of a run; nothing where it is not there, as in runs of earlier versions."""
+    """The sketch of the training table of a run; nothing where it is not there, as in runs of earlier versions, or is none."""
     try:
         with open(folder / SKETCH, encoding="utf-8") as file:
             found = json.load(file)
     except (OSError, ValueError, RecursionError):
         return {}
-    return found if isinstance(found, dict) and isinstance(found.get("columns"), list) else {}
+    return found if is_sketch(found) else {}
 
 
 def plain(value: Any) -> Any:

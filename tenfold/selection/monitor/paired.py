@@ -25,7 +25,7 @@ from tenfold.core.errors import BadFile, BadInput
 from tenfold.evaluate.validate.ranges import widening
 from tenfold.evaluate.validate.spread import score_spread
 from tenfold.score.record import Score, split_choice
-from tenfold.selection.honest.unseen import CHANCE, DECISION, UNIT, WEIGHT
+from tenfold.selection.honest.unseen import CHANCE, DECISION, UNIT, WEIGHT, read_held_out
 from tenfold.selection.model.store import HELD_OUT, record_of
 from tenfold.selection.monitor.labelled import LabelledRows, logs
 from tenfold.table.cells import as_known, as_texts
@@ -86,29 +86,15 @@ def contender(folder: Path) -> Contender:
     if not path.exists():
         why = "run tenfold select again" if record_of(folder) else "give a folder that tenfold select or tenfold fit has made"
         raise BadFile(f"{folder} holds no {HELD_OUT}, the predictions for rows that its model had not seen: {why}")
-    try:
-        frame = pl.read_parquet(path)
-    except (OSError, pl.exceptions.PolarsError) as reason:
-        raise BadFile(f"{path} cannot be read: {str(reason).splitlines()[0]}") from None
+    frame = read_held_out(path)
     labels = [name.removeprefix(CHANCE) for name in frame.columns if name.startswith(CHANCE)]
     columns = [f"{CHANCE}{one}" for one in labels] or ["prediction"]
-    for name in ("row", "truth", *columns):
-        if name not in frame.columns:
-            raise BadFile(f"{path} has no column {name!r}: it was not written by tenfold")
     once = [name for name in ("truth", DECISION, *BESIDE) if name in frame.columns]
-    frame = frame.filter(frame["row"].is_not_null()).sort("row").group_by("row", maintain_order=True).agg(
+    frame = frame.sort("row").group_by("row", maintain_order=True).agg(
         *(pl.col(name).first() for name in once), *(pl.col(name).mean() for name in columns),  # held out several times: the mean
     )  # fmt: skip
-    known = {name: _beside(frame[name], path) for name in BESIDE if name in frame.columns}
+    known = {name: frame[name].cast(pl.Float64).to_numpy() for name in BESIDE if name in frame.columns}
     return Contender(str(folder), frame["row"].to_numpy(), _labelled(frame, columns, labels, path), record_of(folder), **known)
-
-
-def _beside(column: pl.Series, path: Path) -> Array:
-    """Numbers that are said of rows beside their target."""
-    found = column.cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy()
-    if not np.isfinite(found).all() or (column.name == WEIGHT and (found <= 0).any()):
-        raise BadFile(f"{path} has a column {column.name!r} that is not one of numbers: it was not written by tenfold")
-    return found
 
 
 def _labelled(frame: pl.DataFrame, columns: list[str], labels: list[str], path: Path) -> LabelledRows:

@@ -46,7 +46,7 @@ def kept(labelled: LabelledRows, record: Facts) -> list[Kept]:
     for judge in judges_for(labelled, judged, settings):
         here = labelled.scored(judge)
         promised = estimates.get(judge.name)
-        if isinstance(promised, dict) and all(isinstance(promised.get(key), (int, float)) for key in ("value", "low", "high")):
+        if isinstance(promised, dict) and all(type(promised.get(key)) in (int, float) for key in ("value", "low", "high")):
             found.append(Kept(judge.name, here, promised, p_value(here, promised, judge.sign)))
         else:
             found.append(Kept(judge.name, here, None, None))
