@@ -97,9 +97,20 @@ def _unpacked(learner: Any, X: Any) -> Any:
     return table
 
 
+def unmasked(values: Any) -> Array:
+    """As an array; what a masked array masks is missing: NaN among numbers, None among other things."""
+    if not (isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values)):
+        return np.asarray(values)
+    numbers = values.dtype.kind in "fiub"
+    kind = object if not numbers else values.dtype if values.dtype.kind == "f" else np.float64
+    plain = np.array(values.data, dtype=kind)
+    plain[np.ma.getmaskarray(values)] = np.nan if numbers else None
+    return plain
+
+
 def as_objects(X: Any) -> Array:
     """A list of rows as an array; one of text beside other things as objects, so that numbers stay numbers and None stays None."""
-    table = np.asarray(X)
+    table = unmasked(X)
     if table.dtype.kind not in "US" or not isinstance(X, (list, tuple)):
         return table
     objects = np.asarray(X, dtype=object)
@@ -306,10 +317,13 @@ def _no_categories(values: Any, where: str) -> Array:
 
 
 def to_floats(values: Any, where: str) -> Array:
+    out = np.empty(len(values))
     try:
-        return np.array(values, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
-        out = np.empty(len(values))  # one by one, to name the value
+        found = np.array(values, dtype=np.float64)
+        if found.shape == out.shape:  # cells may be lists
+            return found
+    except (TypeError, ValueError, OverflowError):  # one by one, to name the value
+        pass
     for i, value in enumerate(values):
         try:
             out[i] = np.nan if value is None else float(str(value) if isinstance(value, str) else value)
