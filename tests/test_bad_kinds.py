@@ -252,3 +252,42 @@ def test_whole_numbers_beyond_64_bits(case: Case, value: int, where: str) -> Non
         return None
 
     judge(case, verdict, CLASSES if where == "X" else learning(where), but=READS)
+
+
+@pytest.mark.parametrize("day", ["M8[D]", "M8[ns]", "m8[s]"])
+def test_a_date_that_is_none_is_no_target(day: str) -> None:
+    """As a number it would be −2⁶³."""
+    X, y = np.arange(8.0)[:, None], np.arange(8).astype(day)
+    y[5] = "NaT"
+    for learner in (tenfold.Ridge(), tenfold.RandomForestRegressor(), tenfold.GaussianNB(), tenfold.HistGradientBoostingClassifier()):
+        for target in (y, pandas.Series(y)):
+            with pytest.raises(tenfold.BadInput, match=r"y contains NaN in row 5 \(NaT, no date\)"):
+                learner.fit(X, target)
+
+
+def test_what_an_array_masks_is_missing() -> None:
+    rng = np.random.default_rng(0)
+    X, y, w, mask = rng.normal(size=(60, 3)), rng.normal(size=60), np.ones(60), rng.random((60, 3)) < 0.2
+    gaps = np.where(mask, np.nan, X)
+    hidden = np.ma.array(np.where(mask, 1e6, X), mask=mask)
+    for learner in (tenfold.HistGradientBoostingRegressor(max_iter=3), tenfold.make_pipeline(tenfold.SimpleImputer(), tenfold.Ridge())):
+        expected = learner.fit(gaps, y).predict(gaps)
+        np.testing.assert_array_equal(learner.fit(hidden, y).predict(hidden), expected)
+    whole = np.ma.array(np.arange(180).reshape(60, 3), mask=mask)
+    np.testing.assert_array_equal(np.isnan(tenfold.FunctionTransformer(validate=True).fit_transform(np.ma.array(X, mask=False))), False)
+    with pytest.raises(tenfold.BadInput, match=rf"NaN in column \d, row {mask.any(axis=1).argmax()}"):
+        tenfold.Ridge().fit(whole, y)
+    one = np.arange(60) == 7
+    with pytest.raises(tenfold.BadInput, match="y contains NaN in row 7"):
+        tenfold.Ridge().fit(X, np.ma.array(y, mask=one))
+    for labels in (y > 0, np.where(y > 0, "a", "b")):
+        with pytest.raises(tenfold.BadInput, match="y contains NaN in row 7"):
+            tenfold.GaussianNB().fit(X, np.ma.array(labels, mask=one))
+    with pytest.raises(tenfold.BadInput, match="row 7"):
+        tenfold.Ridge().fit(X, y, sample_weight=np.ma.array(w, mask=one))
+
+
+def test_cells_that_are_lists_are_refused() -> None:
+    for cells in ([[1.0]] * 6, [[1.0, 2.0]] * 6, [[1.0]] * 5 + [[]]):
+        with pytest.raises(tenfold.TenfoldError, match=r"not 'list' \(column 'a', row 0\)"):
+            tenfold.Ridge().fit(pandas.DataFrame({"a": cells, "b": np.arange(6.0)}), np.arange(6.0))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 from typing import Any
 
 import numpy as np
@@ -124,3 +125,18 @@ def test_a_fit_without_room_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
         model.fit(np.eye(4)[:, :2], np.arange(4.0))
     assert isinstance(told.value, MemoryError)
     assert "n_features_in_" not in vars(model)
+
+
+def test_pages_that_the_system_refuses_are_told_as_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """mmap says OSError where others say MemoryError. The next fit is as if nothing had been."""
+    X = np.random.default_rng(0).normal(size=(20_000, 30))
+    made = tenfold.HistGradientBoostingRegressor(max_iter=3, random_state=0)
+    before = made.fit(X, X[:, 0]).predict(X)
+
+    def full(*_: Any, **__: Any) -> Any:
+        raise OSError(errno.ENOMEM, "Cannot allocate memory")
+
+    with monkeypatch.context() as patch, pytest.raises(tenfold.TooLarge, match=r"20000 rows x 30 columns .*Unable to allocate \d+.\d MiB"):
+        patch.setattr("tenfold.core.pages.mmap.mmap", full)
+        made.fit(X, X[:, 0])
+    np.testing.assert_array_equal(made.fit(X, X[:, 0]).predict(X), before)

@@ -274,3 +274,23 @@ def test_nodes_of_endless_weight_have_words(tmp_path: Path) -> None:
     file = saved(tenfold.DecisionTreeClassifier(max_depth=1).fit(X, label), tmp_path)
     value = np.full(file.arrays[file.array("value")].shape, 1e308)
     assert "inf" in loaded(file, lambda file: put(file, value=value), tmp_path).export_text()
+
+
+@pytest.mark.parametrize("name", ["KernelRidge", "KernelPCA", "Nystroem", "SVC", "NuSVC", "SVR", "NuSVR", "OneClassSVM"])
+def test_a_kernel_must_be_one_that_takes_the_rows(name: str, tmp_path: Path) -> None:
+    X, _, label = table()
+    y = label == "high"
+    more = {"n_components": 5} if name == "Nystroem" else {}
+    file = saved(getattr(tenfold, name)(kernel="rbf", gamma=0.1, **more).fit(X, y), tmp_path)
+    for kernel in ("", "x", "\0", 3, "periodic"):
+        with pytest.raises(BadFile, match=r"the kernel '.*' is n"):
+            loaded(file, lambda file, kernel=kernel: file.model["params"].update(kernel=kernel), tmp_path)  # type: ignore[misc]
+    scales = tenfold.kernels.Matern([1.0, 2.0, 3.0])
+    file = saved(getattr(tenfold, name)(kernel=scales, **more).fit(X, y), tmp_path)
+    assert loaded(file, None, tmp_path).kernel == scales
+
+    def edit(file: Crafted) -> None:
+        file.model["params"]["kernel"]["of"]["length_scale"] = [1.0, 2.0]
+
+    with pytest.raises(BadFile, match="the kernel does not take the rows"):
+        loaded(file, edit, tmp_path)

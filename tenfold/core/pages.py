@@ -17,4 +17,8 @@ def pages(count: int, dtype: type = np.uint8) -> Array:
     if n_bytes < OWN:
         return np.zeros(count, dtype=dtype)
     private = {"flags": mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS} if hasattr(mmap, "MAP_PRIVATE") else {}
-    return np.frombuffer(mmap.mmap(-1, n_bytes, **private), dtype=dtype)
+    try:
+        found = mmap.mmap(-1, n_bytes, **private)
+    except OSError:  # the system's word for it
+        raise MemoryError(f"Unable to allocate {n_bytes / (1 << 20):,.1f} MiB") from None
+    return np.frombuffer(found, dtype=dtype)

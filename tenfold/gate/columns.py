@@ -190,10 +190,13 @@ def _no_categories(values: Any, where: str) -> Array:
 
 
 def to_floats(values: Any, where: str) -> Array:
+    out = np.empty(len(values))
     try:
-        return np.array(values, dtype=np.float64)
-    except (TypeError, ValueError, OverflowError):
-        out = np.empty(len(values))  # one by one, to name the value
+        found = np.array(values, dtype=np.float64)
+        if found.shape == out.shape:  # cells may be lists
+            return found
+    except (TypeError, ValueError, OverflowError):  # one by one, to name the value
+        pass
     for i, value in enumerate(values):
         try:
             out[i] = np.nan if value is None else float(str(value) if isinstance(value, str) else value)

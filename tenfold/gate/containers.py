@@ -87,9 +87,20 @@ def _unpacked(learner: Any, X: Any) -> Any:
     return table
 
 
+def unmasked(values: Any) -> Array:
+    """As an array; what a masked array masks is missing: NaN among numbers, None among other things."""
+    if not (isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values)):
+        return np.asarray(values)
+    numbers = values.dtype.kind in "fiub"
+    kind = object if not numbers else values.dtype if values.dtype.kind == "f" else np.float64
+    plain = np.array(values.data, dtype=kind)
+    plain[np.ma.getmaskarray(values)] = np.nan if numbers else None
+    return plain
+
+
 def as_objects(X: Any) -> Array:
     """A list of rows as an array; one of text beside other things as objects, so that numbers stay numbers and None stays None."""
-    table = np.asarray(X)
+    table = unmasked(X)
     if table.dtype.kind not in "US" or not isinstance(X, (list, tuple)):
         return table
     objects = np.asarray(X, dtype=object)

@@ -13,7 +13,7 @@ from tenfold.core.errors import BadInput, BadType, DataConverted, warn
 from tenfold.core.numbers import objection, row_number
 from tenfold.gate.categories import is_gap, short
 from tenfold.gate.columns import to_floats
-from tenfold.gate.containers import listed
+from tenfold.gate.containers import listed, unmasked
 
 SMALLEST_WEIGHT, LARGEST_WEIGHT = 1e-100, 1e100  # so that weighted sums neither overflow nor vanish
 ALL = slice(0, None)  # the rows of a block are those of the table: what messages count from
@@ -73,7 +73,7 @@ def as_column(y: Any) -> Array:
     if ops.is_sparse(y):
         raise BadType("y is sparse: sparse multilabel-indicator for y is not supported. Use y.toarray()")
     if hasattr(y, "__array__") or isinstance(y, (list, tuple)):
-        column = np.asarray(y)
+        column = unmasked(y)
         if column.dtype.kind in "US" and isinstance(y, (list, tuple)):  # NumPy makes the text "nan" of a NaN beside texts
             objects = np.asarray(y, dtype=object)
             return objects if any(is_gap(one) for one in objects.flat) else column
@@ -97,6 +97,7 @@ def real_target(y: Array, n: int, index: Any = ALL) -> Array:
     check_length("y", y.shape[0], n)
     if y.dtype.kind == "c":
         raise BadInput("Complex data not supported: y must hold real numbers")
+    check_dated(y, index)
     if y.dtype.kind not in "fiub":
         y = to_floats(y, "target y") if y.ndim == 1 else np.column_stack([to_floats(c, "target y") for c in y.T])
     values = np.ascontiguousarray(y.reshape(n, -1), dtype=np.float64)
@@ -117,6 +118,7 @@ def flat_labels(y: Array, n: int, index: Any = ALL) -> Array:
     check_length("y", y.shape[0], n)
     if y.dtype.kind == "c":
         raise BadInput("Complex data not supported: y must hold labels")
+    check_dated(y, index)
     if y.dtype.kind == "f":
         if not ops.all_finite(np.ascontiguousarray(y)):
             row = int(np.flatnonzero(~np.isfinite(y))[0])
@@ -129,6 +131,13 @@ def flat_labels(y: Array, n: int, index: Any = ALL) -> Array:
                 "a classifier needs classes; use a regressor, or bin the target first"
             )
     return y
+
+
+def check_dated(y: Array, index: Any = ALL) -> None:
+    """Refuse a date that is none: as a number it is the least there is."""
+    if y.dtype.kind in "mM" and np.isnat(y).any():
+        row = int(np.argwhere(np.isnat(y))[0][0])
+        raise BadInput(f"Input y contains NaN in row {row_number(index, row)} (NaT, no date): drop the rows without a target first")
 
 
 def encode(y: Array, classes: Any = None, index: Any = ALL) -> tuple[Array, Array]:
@@ -199,7 +208,7 @@ def as_weights(weights: Any, n: int, index: Any = ALL) -> Array | None:
     """float64 (n,), none below zero, not all zero; None where every row counts the same."""
     if weights is None:
         return None
-    w = np.asarray(weights)
+    w = unmasked(weights)
     if w.ndim == 0 and w.dtype.kind in "fiub":
         w = np.full(n, float(w))
     if w.dtype.kind == "c":

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from tenfold.core.data import Array
 from tenfold.core.errors import BadInput, BadParameter
 from tenfold.core.memory import check_memory
 from tenfold.core.params import KW_ONLY, group, param
+from tenfold.kernel_machines.evidence import kernel_objection
 from tenfold.kernels.combined import values
 from tenfold.kernels.named import PARAMETERS, named_kernel
 from tenfold.solve.tiles import in_rows
@@ -49,6 +50,13 @@ class Kernelized(Estimator):
             )
         if not isinstance(self.kernel, str) and not callable(self.kernel):
             raise BadParameter(f"{type(self).__name__}(kernel={str(self.kernel)[:60]}): must be a name, a kernel or a function of two rows")
+
+    def _misfit(self, rows: Array) -> str | None:
+        """Of files: why the kernel, or the rows that it was fitted to, are none."""
+        columns = rows.shape[1]
+        if columns != self.n_features_in_:
+            return f"the rows have {columns} columns, not {self.n_features_in_}"
+        return misfit_of(self.kernel, NAMES, rows)
 
     def _between(self, X: Any, Y: Any) -> Array:
         """The kernels of rows with kept rows; of a table of kernels, that table."""
@@ -94,6 +102,16 @@ class Kernelized(Estimator):
                 f"{type(self).__name__}: the kernel of rows {i} and {j} is {K[i, j]}: scale the columns first, as with StandardScaler, or "
                 "take another kernel"
             )
+
+
+def misfit_of(kernel: Any, names: Collection[str], rows: Array | None) -> str | None:
+    """Why a kernel from a file is none, or does not take rows from a file."""
+    if isinstance(kernel, str):
+        return None if kernel in names else f"the kernel {kernel[:60]!r} is none of {', '.join(names)}"
+    if not callable(kernel):
+        return f"the kernel {str(kernel)[:60]!r} is neither a name nor a kernel"
+    asked = rows is not None and len(rows) and hasattr(kernel, "clone_with_theta")
+    return kernel_objection(kernel, rows) if asked else None
 
 
 def _by_function(function: Callable[..., Any], X: Array, Y: Array, more: dict[str, Any]) -> Array:

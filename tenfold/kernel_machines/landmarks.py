@@ -99,8 +99,7 @@ class Nystroem(Transformer, Kernelized):
         return [f"nystroem{i}" for i in range(len(self.components_))]
 
     def _objection(self) -> str | None:
-        columns = self.components_.shape[1]
-        return None if columns == self.n_features_in_ else f"the rows have {columns} columns, not {self.n_features_in_}"
+        return self._misfit(self.components_)
 
 
 @estimator

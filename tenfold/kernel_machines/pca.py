@@ -159,8 +159,7 @@ class KernelPCA(Transformer, Kernelized):
         return [f"kernelpca{i}" for i in range(len(self.eigenvalues_))]
 
     def _objection(self) -> str | None:
-        columns = self.X_fit_.shape[1]
-        return None if columns == self.n_features_in_ else f"the rows have {columns} columns, not {self.n_features_in_}"
+        return self._misfit(self.X_fit_)
 
 
 def _no_way_back() -> NoReturn:

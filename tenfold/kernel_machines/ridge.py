@@ -133,8 +133,7 @@ class KernelRidge(Regressor, Kernelized):
         return np.asarray(found.astype(X.dtype, copy=False))
 
     def _objection(self) -> str | None:
-        columns = self.X_fit_.shape[1]
-        return None if columns == self.n_features_in_ else f"the rows have {columns} columns, not {self.n_features_in_}"
+        return self._misfit(self.X_fit_)
 
     # --- many penalties, rows left out ---
 

@@ -22,6 +22,7 @@ from tenfold.kernel_machines.kernel_rows import (
     TableKernels,
     sums_with,
 )
+from tenfold.kernel_machines.kernelized import misfit_of
 from tenfold.kernel_machines.smo import MOST_STEPS, Problem, Solution, solve
 from tenfold.kernels.combined import values
 
@@ -273,6 +274,9 @@ class VectorMachine(Estimator):
         v, fitted = len(self.support_), vars(self)
         if v and not (self.support_.min() >= 0 and self.support_.max() < self._n_fit):
             return "a support vector is none of the rows"
+        wrong = misfit_of(self.kernel, (*FORMS, PRECOMPUTED), fitted.get("_vectors"))
+        if wrong is not None:
+            return wrong
         if self.accepts == "pairs":
             return None if self._n_fit == self.n_features_in_ else "there are not as many columns as rows in a table of kernels"
         if ("_vectors" in fitted) == ("_values" in fitted):
