@@ -56,7 +56,8 @@ def _between_words(line: str, width: int, hang: str) -> list[str]:
 
 def clean(text: Any) -> str:
     """Text without control, bidirectional and zero-width characters: a name cannot steer the terminal."""
-    return "".join(c if unicodedata.category(c)[0] != "C" else "�" for c in str(text))
+    plain = str(text)
+    return plain if plain.isprintable() else "".join(c if unicodedata.category(c)[0] != "C" else "�" for c in plain)
 
 
 def short(name: Any, most: int = LONGEST_NAME) -> str:

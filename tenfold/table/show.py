@@ -15,7 +15,9 @@ MOST_COLUMNS = 100  # shown by repr
 
 def shown(text: object, most: int = 200) -> str:
     """Text of bounded length without control, bidirectional and zero-width characters, which could steer a terminal or a page."""
-    plain = "".join(c if unicodedata.category(c)[0] != "C" else "�" for c in str(text))
+    plain = str(text)
+    if not plain.isprintable():
+        plain = "".join(c if unicodedata.category(c)[0] != "C" else "�" for c in plain)
     return plain if len(plain) <= most else plain[: most - 1] + "…"
 
 
