@@ -110,8 +110,9 @@ def misfit_of(kernel: Any, names: Collection[str], rows: Array | None) -> str | 
         return None if kernel in names else f"the kernel {kernel[:60]!r} is none of {', '.join(names)}"
     if not callable(kernel):
         return f"the kernel {str(kernel)[:60]!r} is neither a name nor a kernel"
-    asked = rows is not None and len(rows) and hasattr(kernel, "clone_with_theta")
-    return kernel_objection(kernel, rows) if asked else None
+    if rows is None or not len(rows) or not hasattr(kernel, "clone_with_theta"):
+        return None
+    return kernel_objection(kernel, rows)
 
 
 def _by_function(function: Callable[..., Any], X: Array, Y: Array, more: dict[str, Any]) -> Array:
