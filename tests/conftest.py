@@ -38,7 +38,10 @@ if signal.getsignal(signal.SIGINT) is signal.SIG_IGN and threading.current_threa
 os.fsync = lambda number: None  # runs save their state thousands of times, and nothing here is to outlive a loss of power
 
 # Begun first, so that no worker is left with one of them while the others have nothing to do.
-LONG = ("test_laws.py", "test_sklearn.py", "test_native_memory.py", "test_bad_input.py", "test_bad_kinds.py", "test_bad_shapes.py")
+LONG = (
+    "test_laws.py", "test_sklearn.py", "test_native_memory.py", "test_bad_input.py", "test_bad_kinds.py", "test_bad_shapes.py",
+    "test_dask.py", "test_decisions.py", "test_select_command.py", "test_select_estimator.py", "test_workers.py",
+)  # fmt: skip
 
 
 def pytest_collection() -> None:

@@ -203,7 +203,7 @@ def test_an_interrupt_cancels_what_is_under_way(client: Client, table: pd.DataFr
 
 def test_dask_arrays_in_place(client: Client, table: pd.DataFrame) -> None:
     X, y, w = columns(table), table["y"].to_numpy(), table["w"].to_numpy()
-    lazy = [da.from_array(X, chunks=(5000, 7)), da.from_array(y, chunks=4096), da.from_array(w, chunks=5000)]
+    lazy = [da.from_array(X, chunks=(15_000, 7)), da.from_array(y, chunks=12_288), da.from_array(w, chunks=15_000)]
     there = tenfold.Ridge().fit(*lazy)  # the client in force is found
     with tenfold.engine(tenfold.Threads(2)):
         here = tenfold.Ridge().fit(*lazy)
@@ -252,9 +252,9 @@ def test_a_dask_frame_in_place(client: Client, table: pd.DataFrame) -> None:
 
 def test_classes_and_labels_of_collections(client: Client, table: pd.DataFrame) -> None:
     X, word = columns(table), table["word"].to_numpy()
-    lazy = da.from_array(X, chunks=(5000, P))
+    lazy = da.from_array(X, chunks=(15_000, P))
     expected = tenfold.GaussianNB().fit(X, word)
-    found = tenfold.GaussianNB().fit(lazy, da.from_array(word.astype(str), chunks=4000))
+    found = tenfold.GaussianNB().fit(lazy, da.from_array(word.astype(str), chunks=12_000))
     np.testing.assert_allclose(found.theta_, expected.theta_, rtol=1e-10, atol=1e-14)
     assert np.array_equal(found.predict(lazy).compute(), expected.predict(X))
     named = tenfold.GaussianNB().fit(dd.from_pandas(table.drop(columns=["y", "w"]), npartitions=3), "word")
@@ -272,7 +272,7 @@ def test_rows_stay_on_the_workers(client: Client, table: pd.DataFrame) -> None:
         block[:, 0] = os.getpid()
         return block
 
-    lazy = da.from_array(columns(table), chunks=(5000, P)).map_blocks(told, dtype=float, meta=np.empty((0, 0)))
+    lazy = da.from_array(columns(table), chunks=(15_000, P)).map_blocks(told, dtype=float, meta=np.empty((0, 0)))
     mean = tenfold.StandardScaler(with_std=False).fit(lazy).mean_[0]
     workers = client.run(os.getpid).values()
     assert min(workers) <= round(mean, 6) <= max(workers)
@@ -280,7 +280,7 @@ def test_rows_stay_on_the_workers(client: Client, table: pd.DataFrame) -> None:
 
 
 def test_without_a_client_collections_are_fitted_here(client: Client, table: pd.DataFrame) -> None:
-    lazy = da.from_array(columns(table), chunks=(5000, P)), da.from_array(table["y"].to_numpy(), chunks=5000)
+    lazy = da.from_array(columns(table), chunks=(15_000, P)), da.from_array(table["y"].to_numpy(), chunks=15_000)
     there = tenfold.Ridge().fit(*lazy)
     with tenfold.engine(tenfold.Local()):
         assert same(there, tenfold.Ridge().fit(*lazy), "coef_")
@@ -354,7 +354,7 @@ def test_a_worker_that_dies_does_not_change_a_bit(
 ) -> None:
     client.wait_for_workers(2, timeout=30)
     X: Any = columns(table)
-    X = da.from_array(X, chunks=(3000, P)) if lazy else X
+    X = da.from_array(X, chunks=(10_000, P)) if lazy else X
     setting = dict(n_init=1, max_iter=4, tol=0.0, random_state=0)
     with tenfold.engine(tenfold.Dask(client)):
         expected = tenfold.KMeans(5, **setting).fit(X)

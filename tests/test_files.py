@@ -20,6 +20,7 @@ from golden.make import rows_for
 from golden.make import table as golden_table
 from laws import in_range
 from mutants import make, without_code
+from small_portfolio import shrink
 
 import tenfold
 from tenfold.base.estimator import Estimator
@@ -87,8 +88,10 @@ def cases_of(name: str) -> list[tuple[str, int, int]]:
 
 @cache
 def fitted(name: str, which: int, shape: int) -> Any:
-    """A learner in one of its settings, fitted to one of its targets."""
-    return learner_of(name, which).fit(given(name), targets(name, which)[shape])
+    """A learner in one of its settings, fitted to one of its targets; one that chooses among others among few."""
+    with pytest.MonkeyPatch.context() as patch:
+        shrink(patch, 5, (5,))
+        return learner_of(name, which).fit(given(name), targets(name, which)[shape])
 
 
 def _pipeline() -> Any:

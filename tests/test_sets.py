@@ -18,6 +18,7 @@ from tenfold.app.commands import run
 from tenfold.app.estimate import Estimated
 from tenfold.core.errors import BadFile, BadInput
 from tenfold.evaluate import calibration_error
+from tenfold.evaluate.validate import spread
 from tenfold.selection.honest.estimate import calibration_of, conformal, in_sets, least_of, sets_of
 from tenfold.selection.job import Job
 from tenfold.selection.model.predictions import predictions
@@ -110,6 +111,12 @@ def test_a_set_has_the_most_likely_class_and_what_is_likely_enough() -> None:
 # --- new rows ---------------------------------------------------------------------------------------------------------
 
 
+@pytest.fixture
+def few_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The error of a score without a sum over rows is drawn hundreds of times: the sets have nothing to do with it."""
+    monkeypatch.setattr(spread, "REPLICATES", (2, 2))
+
+
 def fitted(world: str, rows: int, seed: int) -> tuple[Run, np.ndarray, np.ndarray]:
     """A logistic regression of a table, what it says of new rows, and the codes of their classes."""
     found = table(WORLDS[world], rows, seed, 5000)
@@ -118,6 +125,7 @@ def fitted(world: str, rows: int, seed: int) -> tuple[Run, np.ndarray, np.ndarra
     return one, one.model.predict_proba(rows_of(found.new_X, found.new_y)), found.new_y
 
 
+@pytest.mark.usefixtures("few_draws")
 @pytest.mark.parametrize(("world", "rows"), [("two classes", 120), ("two classes, bent", 600), ("four classes", 150), ("rare", 300)])
 def test_sets_hold_the_truth_of_new_rows(world: str, rows: int) -> None:
     """Whatever the model is worth: a logistic regression does not see what is bent. Of 5 % in 300 rows there is one threshold for all."""
@@ -132,6 +140,7 @@ def test_sets_hold_the_truth_of_new_rows(world: str, rows: int) -> None:
     assert 0.88 < np.mean(held) < (0.93 if world != "rare" else 0.97)
 
 
+@pytest.mark.usefixtures("few_draws")
 @pytest.mark.parametrize(("world", "rows"), [("rare", 1800), ("any four classes", 900)])
 def test_sets_hold_the_truth_of_new_rows_in_every_class(world: str, rows: int) -> None:
     """A twentieth of the rows is one class: one threshold for all would leave it out of most of its own sets."""
