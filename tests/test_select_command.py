@@ -126,10 +126,11 @@ def test_a_record_that_does_not_say_what_was_done_is_told_before_it_is_done_agai
     assert run(["fit", *SELECT[1:], "--model", "Ridge", "--quiet"]) == 0
     whole = record("t.tenfold")
     wrong = [{key: one for key, one in whole.items() if key != name} for name in ("settings", "prefer", "data", "interrupted", "numpy")]
-    wrong += [whole | {name: 5} for name in ("asked", "settings", "board")] + [whole | dict(interrupted=True, units="many")]
-    for one in wrong:
+    wrong += [whole | {name: 5} for name in ("asked", "board")] + [whole | dict(interrupted=True, units="many")]
+    refused = [(one, "does not say what was done") for one in wrong] + [(whole | dict(settings=5), "holds no run that can be done again")]
+    for one, words in refused:
         Path("t.tenfold", "run.json").write_text(json.dumps(one))
-        assert run(["reproduce", "t.tenfold"]) == 3 and "does not say what was done" in capsys.readouterr().err, whole.keys() - one.keys()
+        assert run(["reproduce", "t.tenfold"]) == 3 and words in capsys.readouterr().err, (words, whole.keys() - one.keys())
 
 
 def test_a_first_heat_that_is_stopped_goes_on_and_is_reproduced(
