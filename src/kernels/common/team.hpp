@@ -1,4 +1,5 @@
-// A team of threads that share short pieces of work: they wait for the next piece awake for a moment, then asleep.
+// A team of threads that share short pieces of work: they wait for one another awake for a moment, then asleep. Where other programs
+// have the cores, and two of the team are on one, the moment is none: the one that waits would keep the other from its work.
 //
 // What a piece of work throws, on whichever thread, is thrown by the call that shared it out, once all threads are done. A thread
 // that cannot be started does not come: the others do its work.
@@ -13,6 +14,10 @@
 #include <type_traits>
 #include <utility>
 #include <vector>
+
+#if defined(__linux__)
+#include <sched.h>
+#endif
 
 #include "kernels/common/rows_view.hpp"
 
@@ -50,10 +55,11 @@ public:
         failure_ = nullptr;
         failed_.store(false, std::memory_order_relaxed);
         busy_.store(threads_.size(), std::memory_order_relaxed);
+        core_.store(core(), std::memory_order_relaxed);
         next_turn();
         attempt(0);
-        for (int spin = 0; busy_.load(std::memory_order_acquire) != 0; ++spin)
-            if (spin > PATIENCE) std::this_thread::yield();
+        await([&] { return busy_.load(std::memory_order_acquire) == 0; });
+        for (size_t left; (left = busy_.load(std::memory_order_acquire)) != 0;) busy_.wait(left, std::memory_order_acquire);
         if (failure_) std::rethrow_exception(std::exchange(failure_, nullptr));
     }
 
@@ -112,16 +118,33 @@ private:
 
     void serve(size_t t, std::uint64_t seen) {
         for (;;) {
-            for (int spin = 0; spin < PATIENCE && turn_.load(std::memory_order_acquire) == seen; ++spin) pause();
+            await([&] { return turn_.load(std::memory_order_acquire) != seen; });
             {
                 std::unique_lock lock(mutex_);
                 wake_.wait(lock, [&] { return turn_.load(std::memory_order_relaxed) != seen; });
                 seen = turn_.load(std::memory_order_relaxed);
             }
             if (!call_) return;
+            crowded_.store(core() == core_.load(std::memory_order_relaxed), std::memory_order_relaxed);
             attempt(t);
-            busy_.fetch_sub(1, std::memory_order_release);
+            if (busy_.fetch_sub(1, std::memory_order_release) == 1) busy_.notify_one();
         }
+    }
+
+    template <class Ready>
+    void await(Ready&& ready) const {
+        for (int spin = 0; spin < PATIENCE && !ready() && !crowded_.load(std::memory_order_relaxed); ++spin) pause();
+    }
+
+    // The core that this thread is on; where the system does not tell, all seem to be on others.
+    static int core() {
+#if defined(__linux__)
+        return sched_getcpu();
+#else
+        static std::atomic<int> threads{0};
+        thread_local const int own = threads++;
+        return own;
+#endif
     }
 
     static void pause() {
@@ -137,6 +160,8 @@ private:
     std::atomic<std::uint64_t> turn_{0};
     std::atomic<size_t> busy_{0};
     std::atomic<bool> failed_{false};
+    std::atomic<int> core_{-1};         // of the caller
+    std::atomic<bool> crowded_{false};  // whether a thread of the team was found on it
     std::exception_ptr failure_;  // the first
     // The work of this turn: set before it begins, and kept until all are done.
     void (*call_)(void*, size_t) = nullptr;
