@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import polars as pl
 import pytest
 from small_portfolio import shrink
 
+import tenfold
 from tenfold.app.commands import run
 from tenfold.app.explain import _of_column
 from tenfold.app.select_run import report_into
@@ -240,6 +242,20 @@ def test_whatever_becomes_of_the_report_the_run_ends(monkeypatch: pytest.MonkeyP
     monkeypatch.setattr("tenfold.app.select_run.report_run", broken)
     record = dict(settings={}, data=dict(columns=2, rows=10), interrupted=False)
     assert report_into(Path("t.tenfold"), Path("t.csv"), record, 0.0) == ["no report was written: by zero"]
+
+
+def test_what_drives_a_model_is_left_out_where_it_takes_longer_than_the_time_that_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    tables: list[Path | None] = []
+
+    def endless(folder: Path, table: Path | None = None) -> None:
+        tables.append(table)
+        while table is not None:  # until a kernel is told that the time is over
+            tenfold.Ridge().fit(rng().normal(size=(500, 20)), rng().normal(size=500))
+
+    monkeypatch.setattr("tenfold.app.select_run.report_run", endless)
+    record = dict(settings=dict(time=1.0), data=dict(columns=2, rows=10), interrupted=False)
+    notes = report_into(Path("t.tenfold"), Path("t.csv"), record, time.perf_counter())
+    assert tables == [Path("t.csv"), None] and "does not tell what drives the model" in notes[0]
 
 
 # --- told in a sentence ------------------------------------------------------------------------------------------------

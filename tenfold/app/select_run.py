@@ -27,6 +27,7 @@ from tenfold.selection.model.store import BEST, HELD_OUT, MODEL, RECORD, REPORT,
 from tenfold.selection.monitor.labelled import labelled_rows
 from tenfold.selection.monitor.promise import kept
 from tenfold.selection.race.checkpoint import Checkpoint
+from tenfold.selection.race.deadline import Deadline
 from tenfold.selection.run import Run, run_of
 from tenfold.selection.settings import Settings
 from tenfold.selection.targets import columns_in
@@ -177,16 +178,20 @@ def report_into(folder: Path, file: Path, record: dict[str, Any], began: float) 
     """Write the report into the folder; why there is none, where it cannot be written. The model is saved by now, whatever comes.
 
     What drives the model takes the table again: not of one that is long to read or wide, of a run that was stopped, or where the time is
-    up; `tenfold report DIR FILE` finds it out later.
+    nearly up, and no longer than that lasts; `tenfold report DIR FILE` finds it out later.
     """
     limit, columns = record["settings"].get("time"), record["data"]["columns"]
     large = columns > WIDE or record["data"]["rows"] * columns > LONG_TO_READ
-    late = limit is not None and time.perf_counter() - began > SPENT * limit
-    without = late or large or record["interrupted"]
+    left = None if limit is None else limit - (time.perf_counter() - began)
+    without = large or record["interrupted"] or (left is not None and left < (1 - SPENT) * limit)
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", TenfoldWarning)  # of the table, told when it was read first
-            report_run(folder, None if without else file)
+            with Deadline(False, None if without else left) as deadline:
+                report_run(folder, None if without else file)
+            if deadline.cut:
+                without = True
+                report_run(folder)
     except Exception as reason:  # whatever it is: the model is saved, and the run ends as it should
         return [f"no report was written: {first_line(reason) or type(reason).__name__}"]
     except KeyboardInterrupt:

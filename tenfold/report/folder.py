@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from tenfold.core.errors import BadFile, BadInput, BadParameter
+from tenfold.core.threads import single_blas
 from tenfold.report.markdown import markdown_of
 from tenfold.report.page import write_report, write_text
 from tenfold.selection.explain.drivers import explained, gaps_of
@@ -25,6 +26,7 @@ from tenfold.table.reading import Raw, pl, read_table
 Facts = dict[str, Any]
 
 
+@single_blas
 def report_run(folder: Any, table: Any = None, path: Any = None, by: str | None = None, markdown: bool = False) -> Path:
     """Write the report of a run's folder, into it unless a path is given; returns where it is.
 
@@ -48,6 +50,7 @@ def report_run(folder: Any, table: Any = None, path: Any = None, by: str | None 
     return page
 
 
+@single_blas
 def report_of(
     path: Any, model: TableModel, record: Facts, held_out: pl.DataFrame | None, table: Any = None, by: str | None = None
 ) -> Path:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from tenfold.core.errors import BadInput, BadRequest, kept_warnings
+from tenfold.core.threads import single_blas
 from tenfold.prepare.coder import TableCoder
 from tenfold.selection.choice.choice import Mix
 from tenfold.selection.copied import copied
@@ -56,6 +57,7 @@ class Job:
         self.search = Search(emit, finish_early, settings, checkpoint, replay)
         self.checks: dict[str, Any] = {}  # what was found in the rows before the race
 
+    @single_blas
     def run(self, table: Any, target: Any, trusting: bool = False) -> Result:
         """All steps, from the table to the fitted model. trusting: columns that give the target away are used all the same."""
         refuse_forked()

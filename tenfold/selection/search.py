@@ -18,7 +18,9 @@ from functools import partial
 
 import numpy as np
 
+from tenfold.core.data import Array
 from tenfold.core.threads import thread_budget
+from tenfold.selection.choice.choice import MOST_ROWS
 from tenfold.selection.dataset import Dataset
 from tenfold.selection.honest.growth import can_run_fewer, run_fewer, seconds_of, taken_without
 from tenfold.selection.plan.candidates import Family
@@ -39,7 +41,9 @@ HURRY = 2.5  # seconds of fitting at most, about, once a run was stopped
 WORTH_A_PROCESS = 4.0  # seconds of one core by the cost model, from which the time that a process takes to start is soon made up
 KEPT_FOR_REFIT = 0.15  # share of the time that is left for fitting what was chosen
 MOST_FOR_GROWTH = 0.15  # share of the time that is kept, besides, for models of fewer rows
-LATEST = 1.05  # of the time, and HURRY: what is fitted then should be ready
+LATEST, AROUND = 1.05, 0.5  # of the time, less so many seconds: what is fitted then should be ready, as Python has begun before the clock
+# and the page comes behind it
+DECIDING, WEIGHING = 1e-6, 6e-6  # seconds of deciding for each row and output, and for each of those rows that a choice looks at
 
 
 @dataclass(frozen=True)
@@ -76,7 +80,7 @@ class Search:
             return HURRY
         if self.settings.time is None or self.replay is not None:
             return None
-        return max(HURRY, LATEST * self.settings.time + HURRY - self.gone)
+        return max(LATEST * self.settings.time - AROUND - self.gone, 0.0)
 
     def run(self, plan: Plan, dataset: Dataset, division: Division) -> tuple[Race, Task]:
         """The race, and the task of its rows: all of them, unless it was cut short in a first heat."""
@@ -87,8 +91,9 @@ class Search:
         families: list[Family] = list(plan.families)
         workers = Workers(thread_budget() - 1 if plan.seconds >= WORTH_A_PROCESS else 0)
 
-        def race_of(families: Sequence[Family]) -> Race:
-            return Race(everything, list(families), judges, costs=decisions.costs, pairs=plan.nested, workers=workers)
+        def race_of(families: Sequence[Family], rows: Array | None = None) -> Race:
+            on = everything if rows is None or len(rows) == len(X) else everything.some(rows)
+            return Race(on, list(families), judges, costs=decisions.costs, pairs=plan.nested, workers=workers)
 
         race = race_of(families)
         self.emit(
@@ -104,19 +109,22 @@ class Search:
             screened=plan.screened,
             seconds=self._forecast(plan),
         )
-        rows = np.arange(len(X))
+        rows, raced = np.arange(len(X)), np.arange(len(X))
         with workers:
             with self._deadline(1 - KEPT_FOR_REFIT) as deadline:
                 if plan.screened is not None:
-                    rows = plan.sample(len(X), self.settings.seed, task.codes if task.kind == "classes" else None)
+                    rows = plan.sample(len(X), self.settings.seed, _codes(task))
                     heat = self.heat = race.some(rows)
-                    families = self._screened(plan, heat)
+                    families = self._screened(plan, heat, deadline)
                     if self.replay is not None and self.replay.heat:
                         return heat, replace(task, y=task.y[rows], rows=task.rows[rows])
-                    self.emit("screened", kept=[family.title for family in families[1:]], rows=len(rows), seconds=self.gone)
-                    race = race_of(families)
+                    if self.settings.time is not None:
+                        raced = self._rows_in_time(plan, families, task)
+                    kept = [family.title for family in families[1:]]
+                    self.emit("screened", kept=kept, rows=len(rows), on=len(raced), of=len(X), seconds=self.gone)
+                    race = race_of(families, raced)
                 variants = partial(_variants, plan, race)
-                tick = partial(self._tick, race=race)
+                tick = partial(self._tick, race=race, deadline=deadline)
                 if self.checkpoint is not None:
                     self.checkpoint.restore(race, variants)
                 race.run(tick, singles=race.K, most=self.units)
@@ -131,21 +139,27 @@ class Search:
         first = self.heat
         if first is not None and not race.begun and some.n_classes == task.n_classes and first.judges[0].name == judges[0].name:
             return first, some  # rather a model of some rows than none
-        return race, task
+        return race, task if len(raced) == len(X) else replace(task, y=task.y[raced], rows=task.rows[raced])
 
     def _forecast(self, plan: Plan) -> float | None:
         """About how many seconds the run takes; no more than it may."""
         seconds, most = plan.forecast(thread_budget()), self.settings.time
         return seconds if seconds is None or most is None or self.replay is not None else min(seconds, most)
 
-    def _screened(self, plan: Plan, heat: Race) -> list[Family]:
+    def _rows_in_time(self, plan: Plan, families: Sequence[Family], task: Task) -> Array:
+        """The rows of a long table that the families left by a first heat run on: all, or as many as the given time has room for."""
+        assert self.settings.time is not None
+        count = plan.rows_in_time([one for one in families[1:] if isinstance(one, Entry)], self.settings.time)
+        return plan.sample(len(task.y), self.settings.seed, _codes(task), count)
+
+    def _screened(self, plan: Plan, heat: Race, deadline: Deadline) -> list[Family]:
         """The families that run on all rows, by a first heat on some."""
         known = None if self.checkpoint is None else self.checkpoint.families()
         if known is None:
             if self.checkpoint is not None:
                 self.checkpoint.restore_heat(heat)
             most = self.replay.units if self.replay is not None and self.replay.heat else None
-            heat.run(partial(self._tick, race=heat), singles=1, most=most)
+            heat.run(partial(self._tick, race=heat, deadline=deadline), singles=1, most=most)
             kept = plan.after_heat(heat.order())
             known = [family.title for number, family in enumerate(heat.families) if number in kept]
         return [family for family in heat.families if family.title in known]
@@ -176,9 +190,10 @@ class Search:
         known = None if self.replay is None else self.replay.fewer
         if self.interrupted or known is False or not can_run_fewer(race):
             return
-        with self._deadline(LATEST) as deadline:
+        with Deadline(self.finish_early, self.left) as deadline:
             numbers = self._without_folds(race)
-            deadline.keep(sum(race.fit_seconds(number) for number in numbers) * race.K / (race.K - 1))  # for fitting what is chosen
+            fitting = sum(race.fit_seconds(number) for number in numbers) * race.K / (race.K - 1)
+            deadline.keep(fitting + _seconds_to_decide(race))
             planned = known or plan.has_room([race.families[number] for number in numbers])
             if seconds_of(race, numbers) <= deadline.left if self.cut else planned:
                 run_fewer(race, numbers, self._tick)
@@ -208,10 +223,12 @@ class Search:
             self._keep(race, done=True)
         self.emit("interrupted", done=race.units_done, of=max(race.units, race.units_done), seconds=self.gone, wall=not self.interrupted)
 
-    def _tick(self, done: int, of: int, race: Race | None = None) -> None:
+    def _tick(self, done: int, of: int, race: Race | None = None, deadline: Deadline | None = None) -> None:
         self.emit("progress", done=done, of=of, seconds=self.gone, **({} if race is None else race.place()))
         if self.checkpoint is not None and race is not None:
             self._keep(race)
+        if deadline is not None and race is not None and self.left is not None:
+            deadline.within(self.left - _seconds_to_decide(race) - _seconds_to_fit(race))
 
     def _keep(self, race: Race, done: bool = False) -> None:
         if self.checkpoint is not None:
@@ -221,6 +238,22 @@ class Search:
         """For work that ends with Ctrl-C, and when this share of a given time is over."""
         limit = self.settings.time if self.replay is None else None
         return Deadline(self.finish_early, None if limit is None else limit * share - self.gone)
+
+
+def _seconds_to_decide(race: Race) -> float:
+    """About how long it takes from the end of a race to what is fitted."""
+    rows, outputs = len(race.y), 1 if race.classes is None else len(race.classes)
+    return (DECIDING * rows + WEIGHING * min(rows, MOST_ROWS)) * outputs
+
+
+def _seconds_to_fit(race: Race) -> float:
+    """About how long it takes to fit the slowest of the families that are in a race."""
+    there = [race.fit_seconds(number) for number in range(len(race.families)) if number not in race.dropped]
+    return max(there) * race.K / (race.K - 1)
+
+
+def _codes(task: Task) -> Array | None:
+    return task.codes if task.kind == "classes" else None
 
 
 def _variants(plan: Plan, race: Race) -> list[Entry]:

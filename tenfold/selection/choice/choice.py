@@ -20,6 +20,7 @@ LEVEL = 0.95
 Z = float(ndtri(0.5 + LEVEL / 2))
 BETTER = 0.25  # standard errors that an ensemble must be ahead of the best setting
 LEAST_ROWS = 30  # to weigh an ensemble by
+MOST_ROWS = 50_000  # that a choice looks at: more change it by less than what its rows are drawn by chance does
 
 
 @dataclass(frozen=True)
@@ -75,6 +76,8 @@ def choose(settings: list[Setting], held: HeldOut, rows: Array) -> Choice:
     of the paired difference (Breiman's rule), and by at most 5 % of what the leader gains over the guess and, but for shares of errors,
     20 % of what it still loses: a learner that fails badly on a few rows has a large error, and must not pass for as good because of it.
     """
+    if len(rows) > MOST_ROWS and not held.judge.every_class:  # of very rare classes each row is needed
+        rows = rows[np.linspace(0, len(rows) - 1, MOST_ROWS).astype(np.int64)]
     usefulness = held.utilities(rows)
     best: dict[str, int] = {}
     for c, setting in enumerate(settings):

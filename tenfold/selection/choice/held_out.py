@@ -73,18 +73,6 @@ class HeldOut:
             parts = np.bincount(np.unique(self.units[rows], return_inverse=True)[1].reshape(-1), parts)
         return float(np.sqrt(len(parts) / max(len(parts) - 1, 1) * (parts @ parts)))
 
-    @cached_property
-    def losses(self) -> Array | None:
-        """(settings, rows): the judge's loss of each row, NaN where unknown; None where the judge is no mean over rows."""
-        if self.judge.row_loss is None:
-            return None
-        found = np.full(self.outputs.shape[:2], np.nan)
-        for c, output in enumerate(self.outputs):
-            rows = np.flatnonzero(np.isfinite(output[:, 0]))
-            if rows.size:
-                found[c, rows] = self.row_losses(output[rows], rows)
-        return found
-
     def row_losses(self, output: Array, rows: Array) -> Array:
         """The judge's loss of each of these rows; of a judge that is no mean over rows, the one that ensembles are weighed by."""
         loss = self.judge.row_loss
@@ -139,10 +127,10 @@ class HeldOut:
         """
         usable = self.usable(rows)
         found = np.full(len(usable), -np.inf)
-        if self.losses is not None:
-            found[usable] = -self.mean(self.losses[usable][:, rows], rows)
-        else:
-            for c in np.flatnonzero(usable):
+        for c in np.flatnonzero(usable):
+            if self.judge.row_loss is not None:
+                found[c] = -self.mean(self.row_losses(self.outputs[c, rows], rows), rows)
+            else:
                 found[c] = self.judge.sign * self.score(self.decided_outputs(int(c), rows), rows)
         return found
 

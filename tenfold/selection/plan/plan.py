@@ -23,7 +23,8 @@ from tenfold.table.task import LEAST_CLASS_ROWS
 # Seconds of one core, by the cost model of the portfolio: the plan is cut there, whatever the clock says.
 BUDGET = {"quick": 6.0, "normal": 30.0, "thorough": 600.0}  # for tables of up to so many cells;
 SMALL, GROWS, MOST = 20_000, 0.45, 7.0  # larger ones have more, by this power of their cells, up to so many times
-SHARE_OF_TIME = 1.7  # seconds of one core for each of a given time: two cores are reckoned with, and the clock cuts what takes longer
+CORES_OF_TIME = 2.0  # that are reckoned with, where a time is given;
+SHARE_OF_TIME = 1.7  # seconds of one core for each of it that are planned: the clock cuts what takes longer
 LEAST_FAMILIES, FEW_FOLDS = 4, 3  # families that run in any case, the first ones of the portfolio; folds where even these take too long
 SCREENED_ROWS, SCREENED = 20_000, 10_000  # longer tables have a first heat, on so many rows
 HEATED_ROWS = 30  # of each class that run in it, where there are so many
@@ -113,10 +114,11 @@ class Plan:
         texts = self.shape.reading * readings(self.folds, self.nested)
         return STARTED + texts + SPENT * seconds / min(cores, MOST_CORES)
 
-    def sample(self, rows: int, seed: int, codes: Array | None = None) -> Array:
-        """Rows of the first heat. codes: of classes, where a rare one that chance has left out has some rows more."""
+    def sample(self, rows: int, seed: int, codes: Array | None = None, count: int | None = None) -> Array:
+        """So many rows drawn at random, those of the first heat if no count is given; of two samples one holds the other. codes: of
+        classes, where a rare one that chance has left out has some rows more."""
         order = np.random.default_rng(seed).permutation(rows)
-        drawn = np.arange(rows) < (self.screened or rows)
+        drawn = np.arange(rows) < (count or self.screened or rows)
         if codes is not None:
             share = drawn.sum() // (2 * (int(codes.max()) + 1))  # of very many classes, so that they do not make it much longer
             drawn |= _place_in_class(codes[order]) < int(np.clip(share, LEAST_CLASS_ROWS, HEATED_ROWS))
@@ -131,6 +133,14 @@ class Plan:
                 taken.add(number)
                 left -= cost
         return taken
+
+    def rows_in_time(self, families: Sequence[Entry], time: float) -> int:
+        """On how many rows of a long table the families that a first heat has left run one fold and the slowest of them is fitted to all,
+        within a given time; no fewer than in the first heat."""
+        slowest = max(one.seconds for one in families)
+        needed = sum(one.seconds for one in families) + slowest * self.folds / (self.folds - 1)
+        left = CORES_OF_TIME * time - HEAT * self.budget
+        return int(self.shape.rows * min(1.0, max(left / needed, SCREENED / self.shape.rows)))
 
     def variants(self, families: Sequence[Entry], leaders: Sequence[int], ran: Sequence[int]) -> list[Entry]:
         """Of the families that run on all rows, variants of the leading ones: as many as the budget has room for besides, by the folds

@@ -33,6 +33,11 @@ class Deadline:
             self.end -= seconds
             self._set_timer()
 
+    def within(self, seconds: float) -> None:
+        """Let it end in so many seconds at the latest."""
+        if self.left > seconds:
+            self.keep(self.left - seconds)
+
     def __enter__(self) -> Self:
         self.context = cancellable()
         self.work = self.context.__enter__()
