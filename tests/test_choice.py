@@ -488,6 +488,59 @@ def test_long_tables_have_a_first_heat(monkeypatch: pytest.MonkeyPatch) -> None:
     assert {row["family"] for row in found.leaderboard} - {"ensemble", "class frequencies"} == set(told["screened"]["kept"])
 
 
+def test_a_long_table_has_as_many_rows_as_there_is_time_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(plan, "SCREENED_ROWS", 400)
+    monkeypatch.setattr(plan, "SCREENED", 200)
+    rows_in_time = plan.Plan.rows_in_time
+    monkeypatch.setattr(plan.Plan, "rows_in_time", lambda self, families, time: min(300, rows_in_time(self, families, time)))
+    frame, y = two_classes(500, 1, strength=2.0)
+    told: dict[str, Any] = {}
+    found = tenfold.select(frame, y, folds=3, time=60, listen=lambda event, **facts: told.setdefault(event, facts))
+    assert (told["screened"]["rows"], told["screened"]["on"], told["screened"]["of"]) == (200, 300, 500)
+    assert found.record["data"]["rows_used"] == 300 and found.record["rows_known"] == 500 and not found.record["heat"]
+    assert found.held_out.height == 300 and (y[found.held_out["row"].to_numpy()] == found.held_out["truth"].to_numpy()).all()
+    assert "learned from 300 of 500 rows" in found.report("t.html").read_text()
+
+
+def test_rows_for_which_there_is_time() -> None:
+    made = plan.Plan.of("normal", 5, 60, plan.Shape("classifier", 1_000_000, 10, 2, width=10))
+    slowest = sorted(made.families[1:], key=lambda one: -one.seconds)[:2]
+    counts = [made.rows_in_time(slowest, seconds) for seconds in (1, 30, 60, 36_000)]
+    assert counts == sorted(counts) and counts[0] == 10_000 and counts[-1] == 1_000_000 and len(set(counts)) == 4
+    cost = sum(one.seconds for one in slowest) + 1.25 * slowest[0].seconds  # one fold of five, and the fit to all rows
+    assert cost * counts[2] / 1e6 == pytest.approx(2 * 60 - plan.HEAT * made.budget, rel=1e-3)
+
+
+def test_where_there_is_no_time_for_all_rows_the_first_heat_decides(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Stopped on a long table, when a fit to all of its rows takes longer than anybody waits."""
+    monkeypatch.setattr(plan, "SCREENED_ROWS", 400)
+    monkeypatch.setattr(plan, "SCREENED", 200)
+    monkeypatch.setattr(Race, "fit_seconds", lambda self, number: 1.0 if len(self.y) < 300 else 100.0)
+    work = Race._record
+
+    def heard(self: Race, number: int, held: Any, unit: Any) -> None:
+        if len(self.y) == 500 and held == (2,):
+            raise KeyboardInterrupt
+        work(self, number, held, unit)
+
+    monkeypatch.setattr(Race, "_record", heard)
+    frame, y = two_classes(500, 1, strength=2.0)
+    found = tenfold.select(frame, y, folds=4, finish_early=True)
+    assert found.interrupted and found.record["heat"] and found.record["data"]["rows_used"] == 200
+    assert len(found.predict(frame)) == 500
+
+
+def test_a_choice_looks_at_so_many_rows(monkeypatch: pytest.MonkeyPatch) -> None:
+    whole = small_race()
+    whole.run()
+    rows = np.arange(len(whole.y))
+    thinned = rows[np.linspace(0, len(rows) - 1, 60).astype(int)]
+    by_few = choose(whole.settings, whole.held_out(), thinned)
+    monkeypatch.setattr(choice, "MOST_ROWS", 60)
+    found = choose(whole.settings, whole.held_out(), rows)
+    assert found == by_few and [place.score for place in found.places] == [place.score for place in by_few.places]
+
+
 def test_a_run_that_is_stopped_in_its_first_heat_has_a_model_of_those_rows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(plan, "SCREENED_ROWS", 400)
     monkeypatch.setattr(plan, "SCREENED", 200)

@@ -21,9 +21,9 @@ def warned(facts: Facts) -> Section | None:
     ]
     if facts.record.get("interrupted"):
         warnings.append("The run was stopped: what follows is from what was complete.")
-    raced, used = number(facts.record.get("rows_raced")), number(facts.data.get("rows_used"))
-    if raced is not None and used is not None and raced < used:
-        warnings.append(f"The models learned from {int(raced):,} of {int(used):,} rows: the time that was given had room for no more.")
+    used, known = number(facts.data.get("rows_used")), number(facts.record.get("rows_known"))
+    if used is not None and known is not None and used < known:
+        warnings.append(f"The models learned from {int(used):,} of {int(known):,} rows: there was no time for more.")
     warnings += [shown(note, 300) for note in as_list(facts.record.get("notes"))]
     for source, what in (("warnings", "warned"), ("failures", "failed")):
         found = as_dict(facts.record.get(source))

@@ -26,6 +26,7 @@ from tenfold.selection.search import Listener, Replay, Search
 from tenfold.selection.settings import LEAST_FOLDS, Settings, other_preference
 from tenfold.table.copies import duplicate_groups
 from tenfold.table.sample import read_sample
+from tenfold.table.task import Task
 
 _ran_in: set[int] = set()  # processes in which polars has worked: this one, and those that it was forked from
 
@@ -74,15 +75,14 @@ class Job:
             self.emit("monotone", columns=asked.monotone, families=[family.title for family in plan.families[1:]])
         division = self._folds(dataset, plan.folds)
         race, task = self.search.run(plan, dataset, division)
-        dataset = replace(dataset, task=replace(task, rows=raw.numbers(task.rows)))
         try:
-            return self._finish(dataset, race)
+            return self._finish(dataset, race, task)
         except KeyboardInterrupt:
             if self.search.interrupted or not self.finish_early:
                 raise
         self.search.interrupted = True  # after the race: it is kept, and what is fitted soonest is saved
         self.search.stopped(race)
-        return self._finish(dataset, race)
+        return self._finish(dataset, race, task)
 
     def _plan(self, dataset: Dataset) -> Plan:
         asked, shape = self.settings, dataset.shape(self.settings.monotone)
@@ -113,12 +113,14 @@ class Job:
         self.emit("checks", copies=copies, **facts)
         return make_folds(task.codes, folds, self.settings.seed, task.role, alike)
 
-    def _finish(self, dataset: Dataset, race: Race) -> Result:
-        """Decide, fit what was chosen to all rows, and write down how it was found."""
+    def _finish(self, whole: Dataset, race: Race, task: Task) -> Result:
+        """Decide, fit what was chosen to all rows, and write down how it was found. task: of the rows of the race."""
+        dataset, left, first = _raced(whole, task), self.search.left, self.search.first
+        found = self._decided(dataset, race)
+        if left is not None and first is not None and found.fit_seconds(found.taken) > left:  # there is no time for so many rows
+            race, dataset = first[0], _raced(whole, first[1])
+            found = self._decided(dataset, race)
         judge, coder = dataset.judge, dataset.coder
-        found = decide(race, dataset.task, judge, self.settings.prefer, dataset.decisions)
-        left = self.search.left
-        found = found if left is None else found.hurried(left)
         self.emit(
             "board", rows=found.board, metric=judge.name, greater_is_better=judge.greater_is_better, notes=race.warned
         )
@@ -150,8 +152,13 @@ class Job:
             metric=judge.name,
         )
         search = self.search
-        how = dict(interrupted=search.interrupted, cut_by_time=search.cut, heat=race is search.heat)
+        cut = dict(interrupted=search.interrupted, cut_by_time=search.cut, heat=race is search.heat)
+        how = cut | dict(rows_known=len(whole.task.y))
         return Result.of(found, dataset, (model, beside), self.settings, self.checks | how, search.gone)
+
+    def _decided(self, dataset: Dataset, race: Race) -> Outcome:
+        found, left = decide(race, dataset.task, dataset.judge, self.settings.prefer, dataset.decisions), self.search.left
+        return found if left is None else found.hurried(left)
 
     def _model(self, found: Outcome, coder: TableCoder, mix: Mix) -> TableModel:
         """What is chosen, fitted to all rows."""
@@ -161,3 +168,8 @@ class Job:
         floor, rule, known = race.fits.floor, found.rule(mix), found.certainty
         half_width, half_widths, least = (None, None, None) if known is None else (known.half_width, known.half_widths, known.least)
         return TableModel.of(coder, fitted, found.task.target, half_width, half_widths, floor, rule, texts, least)
+
+
+def _raced(dataset: Dataset, task: Task) -> Dataset:
+    """The rows of a race, with their numbers in the table."""
+    return replace(dataset, task=replace(task, rows=dataset.raw.numbers(task.rows)))

@@ -53,7 +53,6 @@ class Result:
             **dataset.record(settings, race.K),
             **record_of(outcome),
             **how,
-            rows_raced=len(outcome.task.y),
             units=race.units_done - race.less_units,
             fewer=race.less_units,
             folds_sha256=hashlib.sha256(race.fold.astype("<i8").tobytes()).hexdigest(),

@@ -66,7 +66,8 @@ class Search:
         self.emit, self.finish_early, self.settings, self.checkpoint, self.replay = emit, finish_early, settings, checkpoint, replay
         self.units = None if replay is None or replay.heat else replay.units
         self.began, self.interrupted, self.cut = time.perf_counter(), False, False
-        self.heat: Race | None = None  # a first heat, on some of the rows
+        self.heat: Race | None = None  # a first heat, on some of the rows,
+        self.first: tuple[Race, Task] | None = None  # and with the task of these, where a model can be chosen by it
 
     @property
     def gone(self) -> float:
@@ -117,7 +118,7 @@ class Search:
                     heat = self.heat = race.some(rows)
                     families = self._screened(plan, heat, deadline)
                     if self.replay is not None and self.replay.heat:
-                        return heat, replace(task, y=task.y[rows], rows=task.rows[rows])
+                        return heat, _of_rows(task, rows)
                     if self.settings.time is not None:
                         raced = self._rows_in_time(plan, families, task)
                     kept = [family.title for family in families[1:]]
@@ -135,11 +136,12 @@ class Search:
                 self._repeat(race, plan)
             self._ended(deadline, race)
             self._grow(race, plan)
-        some = replace(task, y=task.y[rows], rows=task.rows[rows])
-        first = self.heat
-        if first is not None and not race.begun and some.n_classes == task.n_classes and first.judges[0].name == judges[0].name:
-            return first, some  # rather a model of some rows than none
-        return race, task if len(raced) == len(X) else replace(task, y=task.y[raced], rows=task.rows[raced])
+        some, first = _of_rows(task, rows), self.heat
+        if first is not None and some.n_classes == task.n_classes and first.judges[0].name == judges[0].name:
+            self.first = first, some
+            if not race.begun:
+                return self.first  # rather a model of some rows than none
+        return race, task if len(raced) == len(X) else _of_rows(task, raced)
 
     def _forecast(self, plan: Plan) -> float | None:
         """About how many seconds the run takes; no more than it may."""
@@ -250,6 +252,10 @@ def _seconds_to_fit(race: Race) -> float:
     """About how long it takes to fit the slowest of the families that are in a race."""
     there = [race.fit_seconds(number) for number in range(len(race.families)) if number not in race.dropped]
     return max(there) * race.K / (race.K - 1)
+
+
+def _of_rows(task: Task, rows: Array) -> Task:
+    return replace(task, y=task.y[rows], rows=task.rows[rows])
 
 
 def _codes(task: Task) -> Array | None:
