@@ -488,7 +488,7 @@ def test_long_tables_have_a_first_heat(monkeypatch: pytest.MonkeyPatch) -> None:
     assert {row["family"] for row in found.leaderboard} - {"ensemble", "class frequencies"} == set(told["screened"]["kept"])
 
 
-def test_a_long_table_has_as_many_rows_as_there_is_time_for(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_long_table_has_as_many_rows_as_there_is_time_for(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(plan, "SCREENED_ROWS", 400)
     monkeypatch.setattr(plan, "SCREENED", 200)
     rows_in_time = plan.Plan.rows_in_time
@@ -499,7 +499,7 @@ def test_a_long_table_has_as_many_rows_as_there_is_time_for(monkeypatch: pytest.
     assert (told["screened"]["rows"], told["screened"]["on"], told["screened"]["of"]) == (200, 300, 500)
     assert found.record["data"]["rows_used"] == 300 and found.record["rows_known"] == 500 and not found.record["heat"]
     assert found.held_out.height == 300 and (y[found.held_out["row"].to_numpy()] == found.held_out["truth"].to_numpy()).all()
-    assert "learned from 300 of 500 rows" in found.report("t.html").read_text()
+    assert "learned from 300 of 500 rows" in found.report(tmp_path / "t.html").read_text()
 
 
 def test_rows_for_which_there_is_time() -> None:
