@@ -63,6 +63,8 @@ class Text(Silent):
             self.progress.limit = facts.get("time")
         if event == "plan":
             self.progress.forecast = facts["seconds"]
+        if event == "screened":
+            self.progress.forecast = facts["seconds"] + facts["more"]
         for line in self.lines(event, facts):
             self.say("\n".join(wrapped(line, self.width)))
 
@@ -167,9 +169,9 @@ class Text(Silent):
         how = ", ".join(f"{short(name, 30)} {'up' if sign > 0 else 'down'}" for name, sign in columns.items())
         return [f"MONOTONE {how}: predictions go one way only; {counted(len(families), 'learner')} of trees can, all others are left out"]
 
-    def _screened(self, kept: list[str], rows: int, on: int, of: int, seconds: float) -> list[str]:
+    def _screened(self, kept: list[str], rows: int, on: int, of: int, seconds: float, more: float) -> list[str]:
         where = "all rows" if on == of else f"{on:,} of {of:,} rows, as many as the time has room for"
-        return [f"HEAT     on {rows:,} rows {', '.join(kept)} led, and run on {where}"]
+        return [f"HEAT     on {rows:,} rows {', '.join(kept)} led, and run on {where}; this takes {about(more)}"]
 
     def _refined(self, variants: int, of: list[str], seconds: float) -> list[str]:
         lead = "which leads" if len(of) == 1 else "which lead"

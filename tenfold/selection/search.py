@@ -122,7 +122,8 @@ class Search:
                     if self.settings.time is not None:
                         raced = self._rows_in_time(plan, families, task)
                     kept = [family.title for family in families[1:]]
-                    self.emit("screened", kept=kept, rows=len(rows), on=len(raced), of=len(X), seconds=self.gone)
+                    on, more = dict(on=len(raced), of=len(X)), self._forecast_after_heat(plan, families)
+                    self.emit("screened", kept=kept, rows=len(rows), **on, seconds=self.gone, more=more)
                     race = race_of(families, raced)
                 variants = partial(_variants, plan, race)
                 tick = partial(self._tick, race=race, deadline=deadline)
@@ -153,6 +154,11 @@ class Search:
         assert self.settings.time is not None
         count = plan.rows_in_time([one for one in families[1:] if isinstance(one, Entry)], self.settings.time)
         return plan.sample(len(task.y), self.settings.seed, _codes(task), count)
+
+    def _forecast_after_heat(self, plan: Plan, families: Sequence[Family]) -> float:
+        """About how many seconds more it takes; no more than it may."""
+        more, left = plan.forecast_after_heat([one for one in families if isinstance(one, Entry)], thread_budget()), self.left
+        return more if left is None else min(more, left)
 
     def _screened(self, plan: Plan, heat: Race, deadline: Deadline) -> list[Family]:
         """The families that run on all rows, by a first heat on some."""

@@ -110,9 +110,16 @@ class Plan:
         """About how many seconds it takes; None where one learner is asked for, whose cost is not known."""
         if self.budget == 0:
             return None
-        seconds = min(self.seconds, self.budget) if self.screened is None else self.budget
+        seconds = min(self.seconds, self.budget)
+        if self.screened is not None:  # which two families run on all rows at least is not known yet: two as others are
+            usual = sorted(self.families, key=lambda one: one.seconds)[len(self.families) // 2]
+            seconds = HEAT * self.budget + max((1 - HEAT) * self.budget, cost_of([usual.seconds] * 2, self.folds, False))
         texts = self.shape.reading * readings(self.folds, self.nested)
         return STARTED + texts + SPENT * seconds / min(cores, MOST_CORES)
+
+    def forecast_after_heat(self, families: Sequence[Entry], cores: int) -> float:
+        """About how many seconds more it takes, once it is known which families run on all rows."""
+        return SPENT * cost_of([one.seconds for one in families], self.folds, False) / min(cores, MOST_CORES)
 
     def sample(self, rows: int, seed: int, codes: Array | None = None, count: int | None = None) -> Array:
         """So many rows drawn at random, those of the first heat if no count is given; of two samples one holds the other. codes: of
