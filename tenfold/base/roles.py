@@ -23,6 +23,7 @@ from tenfold.base.columns import ColumnSums
 from tenfold.base.scored import rows_and_truth
 from tenfold.core.data import Array, Source
 from tenfold.core.learned import learned
+from tenfold.core.threads import single_blas
 
 if TYPE_CHECKING:  # Python need not know what a mixin stands beside
     from tenfold.base.estimator import Estimator as _Beside
@@ -58,6 +59,7 @@ class Regressor(_Beside):
         w = check.as_weights(sample_weight, len(truth))
         return self._quality(truth, predicted, np.ones(len(truth)) if w is None else w)
 
+    @single_blas
     def _quality(self, truth: Array, predicted: Array, w: Array) -> float:
         """`score` of predictions (n, targets)."""
         rest = w @ (truth - predicted) ** 2

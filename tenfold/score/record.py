@@ -11,6 +11,7 @@ import numpy as np
 from tenfold.core.data import Array
 from tenfold.core.errors import BadParameter
 from tenfold.core.stats import merge
+from tenfold.core.threads import single_blas
 
 REGRESSION, TWO_CLASSES, MANY_CLASSES, CLUSTERING = "regression", "two classes", "many classes", "clustering"
 CLASSES = (TWO_CLASSES, MANY_CLASSES)
@@ -94,6 +95,7 @@ class Score:
         """+1 where greater is better: sign × score is always to be made large."""
         return 1.0 if self.greater_is_better else -1.0
 
+    @single_blas
     def of(self, truth: Array, output: Array, w: Array | None, classes: Array | None = None) -> float:
         """The score of rows in memory; `classes` are the labels that a function of the user sees instead of codes."""
         self.check_width(output)
@@ -108,6 +110,7 @@ class Score:
         self.check_width(output)
         return (self.sketch or self.sums)(truth, output, w)
 
+    @single_blas
     def pooled(self, parts: Iterable[Part], classes: Array | None = None) -> float:
         """One score of the rows of all parts together, such as the test rows of all folds.
 
