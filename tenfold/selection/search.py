@@ -66,8 +66,8 @@ class Search:
         self.emit, self.finish_early, self.settings, self.checkpoint, self.replay = emit, finish_early, settings, checkpoint, replay
         self.units = None if replay is None or replay.heat else replay.units
         self.began, self.interrupted, self.cut = time.perf_counter(), False, False
-        self.heat: Race | None = None  # a first heat, on some of the rows,
-        self.first: tuple[Race, Task] | None = None  # and with the task of these, where a model can be chosen by it
+        self.heat: Race | None = None  # a first heat, on some of the rows;
+        self.first: tuple[Race, Task] | None = None  # with the task of these, where a model can be chosen by it instead of by the race
 
     @property
     def gone(self) -> float:
@@ -139,9 +139,9 @@ class Search:
             self._grow(race, plan)
         some, first = _of_rows(task, rows), self.heat
         if first is not None and some.n_classes == task.n_classes and first.judges[0].name == judges[0].name:
-            self.first = first, some
             if not race.begun:
-                return self.first  # rather a model of some rows than none
+                return first, some  # rather a model of some rows than none
+            self.first = (first, some) if first.begun else None  # of a run that goes on behind it there is none
         return race, task if len(raced) == len(X) else _of_rows(task, raced)
 
     def _forecast(self, plan: Plan) -> float | None:
@@ -255,9 +255,9 @@ def _seconds_to_decide(race: Race) -> float:
 
 
 def _seconds_to_fit(race: Race) -> float:
-    """About how long it takes to fit the slowest of the families that are in a race."""
-    there = [race.fit_seconds(number) for number in range(len(race.families)) if number not in race.dropped]
-    return max(there) * race.K / (race.K - 1)
+    """About how long it takes to fit the family that leads a race to all of its rows."""
+    order = race.order()
+    return race.fit_seconds(order[0]) * race.K / (race.K - 1) if order else 0.0
 
 
 def _of_rows(task: Task, rows: Array) -> Task:
