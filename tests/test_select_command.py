@@ -18,9 +18,9 @@ from small_portfolio import shrink
 import tenfold
 from tenfold.app.commands import run
 from tenfold.selection import job, search
+from tenfold.selection.outcome import Outcome
 from tenfold.selection.plan import plan
 from tenfold.selection.race import checkpoint
-from tenfold.selection.search import Search
 
 Captured = pytest.CaptureFixture[str]
 SELECT = ["select", "t.csv", "--target", "y", "--folds", "4"]
@@ -220,7 +220,7 @@ def test_the_guess_alone_is_nothing_that_was_fitted(
 
 
 def test_what_cannot_be_fitted_in_time_is_not_begun(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Search, "left", 0.0)
+    monkeypatch.setattr(Outcome, "fit_seconds", lambda self, mix: 1e6 * len(mix.weights))
     assert run([*SELECT, "--time", "100"]) == 0
     assert record("t.tenfold")["prefer"] != "best" and not Path("t.tenfold", "simple.tenfold").exists()
     assert run(["reproduce", "t.tenfold"]) == 0
