@@ -28,6 +28,7 @@ from tenfold.table.copies import duplicate_groups
 from tenfold.table.sample import read_sample
 from tenfold.table.task import Task
 
+FAR_TOO_LONG = 2.0  # times what is left: where a fit to the rows of the race would take that, the first heat decides
 _ran_in: set[int] = set()  # processes in which polars has worked: this one, and those that it was forked from
 
 
@@ -117,7 +118,7 @@ class Job:
         """Decide, fit what was chosen to all rows, and write down how it was found. task: of the rows of the race."""
         dataset, left, first = _raced(whole, task), self.search.left, self.search.first
         found = self._decided(dataset, race)
-        if left is not None and first is not None and found.fit_seconds(found.taken) > left:  # there is no time for so many rows
+        if left is not None and first is not None and found.fit_seconds(found.taken) > FAR_TOO_LONG * left:
             race, dataset = first[0], _raced(whole, first[1])
             found = self._decided(dataset, race)
         judge, coder = dataset.judge, dataset.coder
