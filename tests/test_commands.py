@@ -66,7 +66,9 @@ def test_fit_is_estimated_on_held_out_rows_and_saved(capsys: Captured) -> None:
     record, held = record_of(Path("t.tenfold")), pl.read_parquet("t.tenfold/held_out.parquet")
     assert held.height == 300 and held["row"].to_list() == list(range(300)) and set(held["fold"]) == {0, 1, 2, 3}
     probabilities = held.select("chance of no", "chance of yes").to_numpy()
-    assert record["estimate"]["log_loss"]["value"] == pytest.approx(log_loss(held["truth"].to_list(), probabilities), rel=1e-9)
+    by_folds, found = record["growth"]["score"], record["estimate"]["log_loss"]["value"]
+    assert by_folds == pytest.approx(log_loss(held["truth"].to_list(), probabilities), rel=1e-9)
+    assert found == pytest.approx(by_folds * record["growth"]["share"], rel=1e-9) and found < by_folds
     positive, fold = held["truth"].to_numpy() == "yes", held["fold"].to_numpy()
     areas = [roc_auc_score(positive[fold == k], probabilities[fold == k, 1]) for k in range(4)]
     pairs = [positive[fold == k].sum() * (~positive[fold == k]).sum() for k in range(4)]  # of rows that one model has judged

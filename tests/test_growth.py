@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from scipy.stats import beta
 from small_portfolio import shrink
 
 from tenfold.app.commands import run
@@ -15,7 +16,7 @@ from tenfold.app.estimate import Estimated
 from tenfold.report.page import page_of
 from tenfold.score.registry import find_score
 from tenfold.selection.honest.estimate import Estimate
-from tenfold.selection.honest.growth import PAIR, UNTRIED, Growth, grown
+from tenfold.selection.honest.growth import FORM, LEAST, PAIRS, SELDOM_MUCH, UNTRIED, Growth, grown
 from tenfold.selection.job import Job
 from tenfold.selection.race.deadline import Deadline
 from tenfold.selection.race.race import Race
@@ -33,15 +34,50 @@ def test_a_loss_that_falls_like_one_over_n_is_found_exactly(folds: int, monkeypa
     more, fewer = loss((folds - 1) / folds), loss((folds - 2) / folds)
     monkeypatch.setattr("tenfold.selection.honest.growth.FORM", 0.0)  # the form is known
     found = Growth(more, fewer - more, 0.0, folds)
-    assert found.share * more == pytest.approx(loss(1.0), rel=1e-12) and found.spread == 0
+    assert found.share * more == pytest.approx(loss(1.0), rel=1e-9) and found.spread < 1e-9
+
+
+@pytest.mark.parametrize(
+    ("seen", "error"),
+    [(0.3, 0.02), (0.3, 0.3), (-0.3, 0.3), (1.8, 2), (0, 0.01), (-9, 1.5), (0, 100), (0.9, 1e-3), (1.3, 0.05), (1e5, 1e4), (7, 3)],
+)
+@pytest.mark.parametrize("folds", [3, 5, 10])
+def test_what_is_expected_of_more_rows_follows_from_the_law_of_gains(seen: float, error: float, folds: int) -> None:
+    """By the probabilities of a fine grid: a normal law of what is seen, Beta(1/2, b) before it."""
+    ends = np.linspace(0, 1, 200_001) ** 2
+    at, before = (ends[1:] + ends[:-1]) / 2, -np.diff(beta(0.5, SELDOM_MUCH).sf(ends))
+    log_law = -(((seen - at) / error) ** 2) / 2
+    law = before * np.exp(log_law - log_law.max())
+    mean = float((law * at).sum() / law.sum())
+    spread = float(np.sqrt((law * (at - mean) ** 2).sum() / law.sum()))
+    loss = 7.0
+    found = Growth(loss, loss * seen / (folds - 2), loss * error / (folds - 2), folds)
+    less = mean / folds
+    assert 1 - found.share == pytest.approx(less if less > LEAST else 0.0, rel=2e-3)
+    assert found.spread == pytest.approx(np.hypot(spread, FORM * mean) / folds / found.share, rel=5e-3)
 
 
 def test_luck_is_not_taken_for_growth() -> None:
-    assert Growth(1.0, 0.1, 0.1, 5).share == 1 and Growth(1.0, -0.1, 0.0, 5).share == 1 and Growth(0.0, 0.1, 0.0, 5).share == 1
-    shares = [Growth(1.0, 0.1, error, 5).share for error in (0.0, 0.01, 0.03, 0.08, 0.1)]
-    assert shares == sorted(shares) and shares[0] == pytest.approx(1 - 0.6 * 0.08) and 0.985 < shares[3] < 1
-    assert Growth(1.0, 5.0, 0.0, 5).share == 0.5  # never more than half
-    assert Growth(1.0, 0.01, 0.0, 5).share == 1 > Growth(1.0, 0.011, 0.0, 5).share  # and nothing below half a per cent
+    shares = [Growth(1.0, 0.2, error, 5).share for error in (0.0, 0.01, 0.03, 0.08, 0.2, 1.0, 1e6)]
+    assert shares == sorted(shares) and shares[0] == pytest.approx(1 - 0.6 * 0.2)
+    assert shares[-1] == pytest.approx(1 - 1 / (1 + 2 * SELDOM_MUCH) / 5)  # nothing is known but what is usual
+    assert Growth(1.0, -0.1, 1e-6, 5).share == 1 and Growth(1.0, -0.1, 0.0, 5).share == 1 and Growth(0.0, 0.1, 0.0, 5).share == 1
+    assert Growth(1.0, 5.0, 0.0, 5).share == Growth(1.0, 1e200, 0.0, 5).share == 0.8  # never more than all of a loss that falls like 1/n
+    assert 0.8 <= Growth(1.0, 1e200, 1e199, 5).share < 1 > Growth(1e-200, 1e200, 1e210, 5).share >= 0.8
+    assert Growth(1.0, 0.0016, 0.0, 5).share == 1 > Growth(1.0, 0.0017, 0.0, 5).share  # and nothing below a thousandth
+    assert Growth(1.0, 0.1, 0.05, 5).clear and not Growth(1.0, 0.1, 0.06, 5).clear and not Growth(1.0, -0.1, 0.01, 5).clear
+
+
+def test_gains_of_many_tables_are_right_on_average() -> None:
+    """Drawn by the law, seen with errors of every size: neither all of them together nor those that seem large are off."""
+    rng = np.random.default_rng(0)
+    true = rng.beta(0.5, SELDOM_MUCH, size=20_000)
+    error = 10 ** rng.uniform(-3, 1, size=len(true))
+    seen = true + error * rng.normal(size=len(true))
+    said = 5 * np.array([1 - Growth(3.0, float(g), float(s), 5).share for g, s in zip(seen, error, strict=True)])
+    for some in (seen == seen, seen > 0.3, seen < 0.0):
+        off = (said - true)[some]
+        assert abs(off.mean()) < 3 * off.std() / np.sqrt(some.sum()) + 5 * LEAST
 
 
 @pytest.mark.parametrize(("name", "role", "value"), [("log_loss", "classifier", 0.4), ("rmse", "regressor", 2.0), ("r2", "regressor", 0.6)])
@@ -54,7 +90,7 @@ def test_scores_follow_the_loss_and_ranges_widen(name: str, role: str, value: fl
     left = (lambda one: 1 - one) if name == "r2" else (lambda one: one)
     wide = abs(np.log(left(after.high) / left(after.low)))
     assert wide > abs(np.log(left(before.high) / left(before.low)))
-    assert grown(before, judge, None) == before == grown(before, judge, Growth(1.0, 0.0, 0.1, 5))
+    assert grown(before, judge, None) == before == grown(before, judge, Growth(1.0, 0.0, 1e-4, 5))
 
 
 def _checkers(n: int, seed: int = 0) -> tuple[pl.DataFrame, Any]:
@@ -63,15 +99,15 @@ def _checkers(n: int, seed: int = 0) -> tuple[pl.DataFrame, Any]:
     return pl.DataFrame({"a": X[:, 0], "b": X[:, 1]}), np.where(np.floor(X).sum(axis=1) % 2 == 0, "black", "white")
 
 
-def _found(n: int, units: int | None = None, seed: int = 0, fewer: bool | None = None) -> Result:
+def _found(n: int, units: int | None = None, seed: int = 0, fewer: int | None = None) -> Result:
     again = None if units is None else Replay(units, fewer=fewer)
     return Job(lambda event, **facts: None, False, Settings(effort="quick"), replay=again).run(*_checkers(n, seed))
 
 
-@pytest.mark.parametrize(("n", "nested", "left"), [(400, True, 0.9), (1500, False, 0.7)])
-def test_select_tells_the_loss_of_the_model_of_all_rows(n: int, nested: bool, left: float, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Six tables, nested or by models that are fitted besides: on average nearer to the truth than the models of folds, the more so the
-    more rows there are to tell by."""
+@pytest.mark.parametrize(("n", "nested"), [(400, True), (1500, False)])
+def test_select_tells_the_loss_of_the_model_of_all_rows(n: int, nested: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Six tables, nested or by models that are fitted besides: on average nearer to the truth than the models of folds, though the loss
+    falls faster here, and then ends to fall sooner, than the form of the curve has it."""
     shrink(monkeypatch)
     new, truth = _checkers(20_000, seed=99)
     codes, off = (truth == "white").astype(int), []
@@ -85,7 +121,7 @@ def test_select_tells_the_loss_of_the_model_of_all_rows(n: int, nested: bool, le
         true = float(-np.log(found.model.predict_proba(new)[np.arange(len(codes)), codes]).mean())
         off.append((np.log(before / true), np.log(after / true)))
     before, after = np.mean(off, axis=0)
-    assert before > 0.05 and abs(after) < left * before, off
+    assert before > 0.05 and abs(after) < 0.9 * before, off
 
 
 def test_models_of_fewer_rows_have_seen_neither_fold_and_count_as_units(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -94,12 +130,12 @@ def test_models_of_fewer_rows_have_seen_neither_fold_and_count_as_units(monkeypa
     race = found.outcome.race
     (c, o), output = next(iter(race.less.items()))
     number = race.families.index(race.settings[c].family)
-    again = race.fits.unit(number, PAIR)
+    again = race.fits.unit(number, next(pair for pair in PAIRS if o in pair))
     assert any(k == o and race.places[number][place] == c and (one == output).all() for place, k, one, _ in again.results)
     assert found.record["fewer"] == race.less_units > 0 and found.record["units"] == len(race.done) == race.units_done - race.less_units
-    same = _found(700, units=found.record["units"], fewer=True)
+    same = _found(700, units=found.record["units"], fewer=found.record["fewer"])
     assert same.record["growth"] == found.record["growth"] and same.record["estimate"] == found.record["estimate"]
-    less = _found(700, units=len(race.done), fewer=False)  # as a run that was cut there
+    less = _found(700, units=len(race.done), fewer=0)  # as a run that was cut there
     assert less.record["growth"] is None and not less.outcome.race.less
     assert less.record["chosen"] == found.record["chosen"]  # it changes what is said of the model, not the model
 
@@ -124,7 +160,8 @@ def test_what_the_clock_cuts_off_is_not_the_growth(effort: str, monkeypatch: pyt
     assert cut.record["cut_by_time"] and not cut.record["interrupted"] and events.count("interrupted") == 1
     assert cut.record["fewer"] == race.less_units > 0 and cut.record["growth"] is not None and not cut.record["untried"]
     assert cut.record["units"] == len(race.done) and not race.complete_rounds
-    again = Job(lambda event, **facts: None, False, asked, replay=Replay(cut.record["units"], fewer=True)).run(*_checkers(700))
+    until = Replay(cut.record["units"], fewer=cut.record["fewer"])
+    again = Job(lambda event, **facts: None, False, asked, replay=until).run(*_checkers(700))
     for name in ("estimate", "growth", "chosen", "units", "fewer"):
         assert again.record[name] == cut.record[name], name
 

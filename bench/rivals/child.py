@@ -37,7 +37,7 @@ def run(tool: Tool, found: Split, seconds: float, seed: int) -> dict[str, Any]:
         traceback.print_exc()
         failed = f"{type(reason).__name__}: {str(reason).strip().splitlines()[0] if str(reason).strip() else ''}"[:300]
         return facts | dict(error=base, standard_error=base_error, failure=failed, fit_seconds=time.perf_counter() - began)
-    said = dict(model=fitted.model, reported=fitted.reported, low=fitted.low, high=fitted.high)
+    said = dict(model=fitted.model, reported=fitted.reported, low=fitted.low, high=fitted.high, **fitted.more)
     return facts | said | dict(error=error, standard_error=standard_error)
 
 

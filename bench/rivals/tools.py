@@ -8,12 +8,13 @@ from __future__ import annotations
 import importlib
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from bench.rivals.split import TARGET, Split, guess
 
 CORES = 2
+MORE = ("growth", "copied", "cut_by_time")  # of our record: what the last rows bring, what copies are worth, whether time was over
 
 
 @dataclass(frozen=True)
@@ -25,6 +26,7 @@ class Fitted:
     reported: float | None  # what it says of the error on new rows
     low: float | None = None
     high: float | None = None
+    more: dict[str, Any] = field(default_factory=dict)  # what else it says of that, kept with the run
 
 
 def fit_tenfold(split: Split, seconds: float, seed: int) -> Fitted:
@@ -48,7 +50,7 @@ def _selected(split: Split, seed: int, **how: Any) -> Fitted:
 
     if said is None:
         return Fitted(answer, run.chosen, None)
-    return Fitted(answer, run.chosen, said.value, said.low, said.high)
+    return Fitted(answer, run.chosen, said.value, said.low, said.high, {name: run.record[name] for name in MORE})
 
 
 def fit_flaml(split: Split, seconds: float, seed: int) -> Fitted:

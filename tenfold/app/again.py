@@ -63,7 +63,7 @@ def reproduce_command(
         # a run that was stopped may have taken what is fitted sooner
         asked, target = Settings.of(record["asked"] | dict(prefer=record["prefer"])), str(record["settings"]["target"])
         cut = record["interrupted"] or record["cut_by_time"]
-        until = Replay(index(record["units"]), bool(record.get("heat")), bool(record.get("fewer"))) if cut else Replay()
+        until = Replay(index(record["units"]), bool(record.get("heat")), index(record.get("fewer") or 0)) if cut else Replay()
         before = _compared(record)
     except (KeyError, TypeError, AttributeError):
         raise BadFile(f"{folder / RECORD} does not say what was done, as if it had been edited: start again with tenfold select") from None

@@ -112,8 +112,10 @@ class Estimated:
         if self.growth is None:
             return []
         folds, score = self.growth["folds"], figure(self.growth["score"], self.metric)
-        seen = f"Models of {folds - 1} of {folds} folds score {score}, and are ahead of models of {folds - 2} folds"
-        return [f"  {seen}: more rows help, and the estimate is for all of them."]
+        seen = f"Models of {folds - 1} of {folds} folds score {score}"
+        if self.growth.get("clear"):
+            return [f"  {seen}, and are ahead of models of {folds - 2} folds: more rows help, and the estimate is for all of them."]
+        return [f"  {seen}; the estimate is for all rows, which as a rule bring a little more."]
 
     def _board(self, value: float) -> str:
         """Why the board differs: it chose by its own numbers."""

@@ -113,7 +113,7 @@ def more_rows(facts: Facts) -> str | None:
     span = f"From {before['rows']:,} to {last['rows']:,} rows the score"
     if gain > noise:
         return f"{span} still gets better by more than its uncertainty: more rows would probably help."
-    if as_dict(facts.record.get("growth")):
+    if as_dict(facts.record.get("growth")).get("clear") is True:
         return "Models of all folds but one are ahead of models of all but two, beyond chance: more rows would probably help."
     if gain + noise < LITTLE * abs(last["score"]):
         return f"{span} changes by less than its uncertainty, which is small: more rows would change little."

@@ -204,13 +204,13 @@ class Outcome:
         if found is None or found.share == 1 or self.audit is None:
             return None
         before = self.audit.estimate(self.judge, self.audit.outputs[self.prefer])
-        return dict(asdict(found), share=found.share, score=before.value, low=before.low, high=before.high)
+        return dict(asdict(found), share=found.share, clear=found.clear, score=before.value, low=before.low, high=before.high)
 
     @property
     def untried(self) -> bool:
         """Whether models of fewer rows could tell what the last ones bring, but there was no time for them."""
         race, found = self.race, self.audit
-        if found is None or self.is_guess or race.ordered or (race.texts is not None and not race.pairs):
+        if found is None or self.is_guess or race.ordered:
             return False
         return len(race.complete_folds) == race.K and falls_with_rows(self.judge) and not found.fewer and not race.less_units
 

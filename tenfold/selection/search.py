@@ -15,14 +15,16 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import accumulate
 
 import numpy as np
 
 from tenfold.core.data import Array
 from tenfold.core.threads import thread_budget
+from tenfold.evaluate.validate.training_sets import Held
 from tenfold.selection.choice.choice import MOST_ROWS
 from tenfold.selection.dataset import Dataset
-from tenfold.selection.honest.growth import can_run_fewer, run_fewer, seconds_of, taken_without
+from tenfold.selection.honest.growth import can_run_fewer, pairs_of, run_fewer, seconds_of, taken_without
 from tenfold.selection.plan.candidates import Family
 from tenfold.selection.plan.entries import Entry
 from tenfold.selection.plan.folds import Division
@@ -48,12 +50,12 @@ DECIDING, WEIGHING = 1e-6, 6e-6  # seconds of deciding for each row and output, 
 
 @dataclass(frozen=True)
 class Replay:
-    """How far an earlier run came: all of its plan, or so many units of it; heat: of its first heat; fewer: whether it went
-    on to models of fewer rows, None for what the plan says."""
+    """How far an earlier run came: all of its plan, or so many units of it; heat: of its first heat; fewer: so many units of
+    models of fewer rows behind it, None for what the plan says."""
 
     units: int | None = None
     heat: bool = False
-    fewer: bool | None = None
+    fewer: int | None = None
 
 
 class Search:
@@ -196,27 +198,32 @@ class Search:
         """Let what is taken also run on fewer rows, to tell what the last ones bring; once all else is done, or the clock has cut it short
         and there is time for this too."""
         known = None if self.replay is None else self.replay.fewer
-        if self.interrupted or known is False or not can_run_fewer(race):
+        if self.interrupted or not can_run_fewer(race):
             return
         with Deadline(self.finish_early, self.left) as deadline:
-            numbers = self._without_folds(race)
-            fitting = sum(race.fit_seconds(number) for number in numbers) * race.K / (race.K - 1)
-            deadline.keep(fitting + _seconds_to_decide(race))
-            planned = known or plan.has_room([race.families[number] for number in numbers])
-            if seconds_of(race, numbers) <= deadline.left if self.cut else planned:
-                run_fewer(race, numbers, self._tick)
+            planned: list[Family] = []
+            for pair in pairs_of(race):
+                numbers = self._without_folds(race, pair)
+                if not planned:
+                    fitting = sum(race.fit_seconds(number) for number in numbers) * race.K / (race.K - 1)
+                    deadline.keep(fitting + _seconds_to_decide(race))
+                planned += [race.families[number] for number in numbers]
+                in_time = seconds_of(race, numbers) <= deadline.left if self.cut else plan.has_room(planned)
+                if not (in_time if known is None else race.less_units < known):
+                    break
+                run_fewer(race, pair, numbers, self._tick)
         self._ended(deadline, race)
 
-    def _without_folds(self, race: Race) -> list[int]:
+    def _without_folds(self, race: Race, pair: Held) -> list[int]:
         """The families that models of fewer rows are of."""
-        return taken_without(race, (self.settings.prefer, other_preference(self.settings.prefer)))
+        return taken_without(race, pair, (self.settings.prefer, other_preference(self.settings.prefer)))
 
     def _kept_for_growth(self, race: Race) -> float:
         """Seconds of a given time that models of fewer rows will take, about; nothing where that is too much."""
         if self.settings.time is None or self.replay is not None:
             return 0.0
-        seconds = seconds_of(race, self._without_folds(race))
-        return seconds if seconds <= MOST_FOR_GROWTH * self.settings.time else 0.0
+        seconds = [0.0, *accumulate(seconds_of(race, self._without_folds(race, pair)) for pair in pairs_of(race))]
+        return max(one for one in seconds if one <= MOST_FOR_GROWTH * self.settings.time)
 
     def _ended(self, deadline: Deadline, race: Race) -> None:
         """Whether work was cut short by Ctrl-C or by the clock: then what is complete is kept, and it is said once."""

@@ -143,6 +143,11 @@ class Texts:
         """The columns that are made."""
         return [name for column in self.columns for name in column.names]
 
+    @property
+    def seconds(self) -> float:
+        """About how long it takes to learn once what all of them say."""
+        return sum(column.seconds(self.outputs) for column in self.columns)
+
     def some(self, rows: Array) -> Texts:
         """The same for some of the rows."""
         weight = None if self.weight is None else self.weight[rows]
