@@ -12,7 +12,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import Any
 
-__version__ = "0.20.0"
+__version__ = "0.21.0"
 
 # Folders of learners: the table PUBLIC of each says which learners it has, and where.
 FAMILIES = (
