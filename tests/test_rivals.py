@@ -18,7 +18,7 @@ sys.path.append(str(ROOT))  # last, so that the installed package wins over the 
 
 from bench.rivals import machine, results, summary  # noqa: E402
 from bench.rivals.__main__ import main  # noqa: E402
-from bench.rivals.split import guess, judged, losses, split  # noqa: E402
+from bench.rivals.split import apart, guess, judged, losses, split  # noqa: E402
 
 
 def written(folder: Path, name: str, target: list[Any]) -> Path:
@@ -74,6 +74,22 @@ def test_ranks_gains_and_failures() -> None:
     page = summary.written(lines, tools)
     assert "| tenfold | 1.0 | 1.12 | 100% |" in page and "flaml, b, split 0: not over" in page and "1 of 3" in page
     assert "No table" in summary.written(lines[-2:], tools)
+
+
+def test_what_is_said_of_copies_is_held_against_the_rows_that_it_is_for(tmp_path: Path) -> None:
+    found = split(written(tmp_path, "some", ["a", "b"] * 30), 0)  # of 60 rows 35 are different ones
+    known = set(found.train[["x", "word"]].fillna("").itertuples(index=False, name=None))
+    seen = [row in known for row in found.test[["x", "word"]].fillna("").itertuples(index=False, name=None)]
+    assert apart(found).tolist() == [not one for one in seen] and 0 < apart(found).sum() < len(seen)
+    alone = dict(error=1.5, standard_error=0.1, rows=20)
+    twice: Any = dict(low=1.4, high=1.6, copied=dict(value=1.1, low=1.0, high=1.2), apart=alone)
+    lines = [line("tenfold", "a", 1.0, reported=1.5, **twice), line("tenfold", "b", 2.0, low=1.9, high=2.1, copied=None, apart=alone)]
+    told = dict(summary.by_copies("tenfold", lines))
+    assert [len(one) for one in told.values()] == [2, 1, 1] and not summary.by_copies("flaml", [line("flaml", "a", 1.0)])
+    counted, alone_there, with_copies = told.values()
+    assert [one["reported"] for one in counted] == [1.1, 2.0] and [summary.covered(one) for one in counted] == [True, True]
+    assert summary.biases(alone_there)["a"][0] == 0.0 and summary.biases(with_copies)["a"][0] == pytest.approx(0.1)
+    assert not summary.covered(lines[0]) and "tenfold: copies counted | 2 | +5.0%" in summary.written(lines, ["tenfold"])
 
 
 def test_leads_are_counted_by_splits_and_weighed_by_tables() -> None:

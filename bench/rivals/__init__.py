@@ -22,7 +22,8 @@ Reported    what the tool itself says of its model: the estimate of `tenfold`, `
             Its bias on a table is (sum of reported - sum of true) / sum of true over the splits, below zero where it flatters: one split
             has more luck than bias. Of our range is told how often it covers the test error, both having an error: with v, low, high as
             reported, s the standard error of the test error from its rows, covered is |e - v| <= sqrt((v - end)^2 + (1.96 s)^2), end
-            being low or high, on the side of e.
+            being low or high, on the side of e. Since 0.21, besides: what is said where rows are copies of others, beside the test rows
+            that it is for.
 Counted     only runs on a machine that has nothing else to do: where other processes took more than 5 % of the two cores while a tool ran,
             the run is marked as busy and is to be repeated. A table and a split count once every tool has a run of it that counts.
 Rank        of the test errors of one split, ties sharing the mean; the mean over splits, then over tables. Beside it, of each table: the

@@ -11,7 +11,7 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-from bench.rivals.split import Split, guess, judged, losses, split
+from bench.rivals.split import Split, apart, guess, judged, losses, split
 from bench.rivals.tools import CORES, TOOLS, Tool
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "TENFOLD_THREADS")
@@ -30,7 +30,11 @@ def run(tool: Tool, found: Split, seconds: float, seed: int) -> dict[str, Any]:
         began = time.perf_counter()
         answers = fitted.answer(found.test)
         facts["predict_seconds"] = time.perf_counter() - began
-        error, standard_error = judged(found, losses(found, *answers))
+        row_losses, rows = losses(found, *answers), apart(found)
+        error, standard_error = judged(found, row_losses)
+        if rows.sum() > 1:  # the same of the test rows that are no copies of training rows
+            alone = judged(found, row_losses[rows])
+            facts["apart"] = dict(rows=int(rows.sum()), error=alone[0], standard_error=alone[1])
         if error != error:
             raise ValueError("its answers are not all numbers")
     except Exception as reason:  # whatever another library may raise: the run has failed, and says why

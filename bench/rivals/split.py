@@ -78,6 +78,12 @@ def judged(found: Split, row_losses: Any) -> tuple[float, float]:
     return root, error / (2 * root) if root > 0 else 0.0
 
 
+def apart(found: Split) -> Any:
+    """The test rows whose columns are not those of any training row."""
+    known = pd.util.hash_pandas_object(found.train.drop(columns=TARGET), index=False)
+    return ~np.isin(pd.util.hash_pandas_object(found.test, index=False), known)
+
+
 def guess(found: Split) -> tuple[Any, Any]:
     """The class frequencies of the training rows, or their mean, for each test row; and the classes."""
     y = found.train[TARGET]

@@ -12,6 +12,7 @@ from bench.rivals.results import Line
 
 Z = 1.959964
 SMALL = 500  # training rows
+COPIED = dict(reported="value", low="low", high="high")
 REMARKS = "## Remarks"  # what follows is written by hand
 Cells = dict[tuple[str, int], dict[str, Line]]  # by table and split, the run of each tool
 
@@ -65,6 +66,22 @@ def covered(line: Line) -> bool | None:
     error, value = line["error"], line["reported"]
     end = line["low"] if error < value else line["high"]
     return bool(abs(error - value) <= np.hypot(value - end, Z * line["standard_error"]))
+
+
+def by_copies(tool: str, mine: list[Line]) -> list[tuple[str, list[Line]]]:
+    """Of a tool that says two figures where many rows are copies: the runs with the one for rows that repeat known ones as often, as test
+    rows do; those that say two with the one for rows that are no copies, beside the test rows that are none; and with the other one,
+    beside all."""
+    both = [line for line in mine if line.get("copied") and line.get("apart")]
+    if not both:
+        return []
+    alone = [line | {name: line["apart"][name] for name in ("error", "standard_error")} for line in both]
+    parts = {"copies counted": [_with_copies(line) for line in mine], "rows that are no copies": alone}
+    return [(f"{tool}: {what}", lines) for what, lines in (parts | {"rows with copies": [_with_copies(line) for line in both]}).items()]
+
+
+def _with_copies(line: Line) -> Line:
+    return line | {to: line["copied"][name] for to, name in COPIED.items()} if line.get("copied") else line
 
 
 def biases(mine: list[Line]) -> dict[str, tuple[float, bool]]:
@@ -141,23 +158,27 @@ def _honesty(runs: dict[str, list[Line]]) -> list[str]:
         "",
         "Bias on a table: sum of reported less sum of true over sum of true of its splits, below zero where the tool flatters itself; "
         f"small tables have less than {SMALL} training rows. Where hardly a row is misjudged, a table has more luck than all others "
-        "together: so also the mean of log(reported / true), with its standard error over tables.",
+        "together: so also the mean of log(reported / true), with its standard error over tables. Where more than a twentieth of the rows "
+        "are copies of others, `select` says two figures: the one that counts by the rule is for new rows that are no copies; in "
+        '"copies counted" the other one stands in its place, for rows that repeat known ones as often as those of the table, as test '
+        "rows do. Below it are these runs alone: each of the two beside the test rows that it is for.",
         "",
         "| tool | tables | mean bias | median | log(reported / true) | mean of small | flatters by more than 10 % | its range covers |",
         "|---|---:|---:|---:|---:|---:|---:|---:|",
     ]
-    for tool, mine in runs.items():
-        known = biases(mine).values()
+    beside = [one for tool, mine in runs.items() for one in by_copies(tool, mine)]
+    for name, some in [*runs.items(), *beside]:
+        known = biases(some).values()
         found, small = np.array([one for one, _ in known]), np.array([one for one, is_small in known if is_small])
-        held = [one for line in mine if (one := covered(line)) is not None]
+        held = [one for line in some if (one := covered(line)) is not None]
         share = f"{np.mean(held):.1%} of {len(held)}" if held else "says none"
         if not len(found):
-            lines.append(f"| {tool} | 0 | | | | | | {share} |")
+            lines.append(f"| {name} | 0 | | | | | | {share} |")
             continue
         little = f"{small.mean():+.1%}" if len(small) else ""
         logs = np.log1p(found)
         off = float(logs.std(ddof=1) / np.sqrt(len(logs))) if len(logs) > 1 else float("nan")
-        parts = [tool, str(len(found)), f"{found.mean():+.1%}", f"{np.median(found):+.1%}", f"{logs.mean():+.3f} ± {off:.3f}", little]
+        parts = [name, str(len(found)), f"{found.mean():+.1%}", f"{np.median(found):+.1%}", f"{logs.mean():+.3f} ± {off:.3f}", little]
         lines.append("| " + " | ".join([*parts, f"{(found < -0.1).mean():.0%}", share]) + " |")
     return lines
 

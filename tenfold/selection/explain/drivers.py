@@ -1,4 +1,4 @@
-"""What drives a chosen model, as plain values: importances, effects, interactions, and the groups of rows where it fails.
+"""What drives a chosen model, as plain values: importances; with `effects` along columns, and `failures` of groups of rows.
 
 The model is fitted anew to three quarters of the rows, and asked about the last quarter, which it has not seen. The work is bounded
 by a plan that depends on the shape of the table alone, never by the clock: at most MOST_ROWS rows; of wide tables the columns that
@@ -7,8 +7,6 @@ most order the target by themselves, then those whose shuffling costs most on a 
 
 from __future__ import annotations
 
-from dataclasses import replace
-from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -17,36 +15,31 @@ from tenfold.base.by_rows import map_rows
 from tenfold.core.data import Array
 from tenfold.core.engine import each
 from tenfold.core.errors import TenfoldError, kept_warnings
-from tenfold.evaluate.explain.dependence import accumulated_effects
-from tenfold.evaluate.explain.response import Response, altered, response_of
+from tenfold.evaluate.explain.response import Response, response_of
 from tenfold.score.record import Score, judged_output
 from tenfold.score.registry import SCORES
 from tenfold.selection.choice.decision import judge_of
 from tenfold.selection.explain.alone import order_of, single_strengths
-from tenfold.selection.explain.along import along
+from tenfold.selection.explain.effects import effect_of, interactions, kinds_of, of_positive, shown_outputs, with_kind
+from tenfold.selection.explain.failures import by_group, failures
 from tenfold.selection.explain.inside import alone
 from tenfold.selection.explain.sizes import by_sizes
-from tenfold.selection.explain.slices import by_column, level_name, slices_of
 from tenfold.selection.honest.unseen import Unseen
 from tenfold.selection.model.table_model import TableModel
-from tenfold.table.cells import as_texts, plain_numbers
+from tenfold.table.cells import plain_numbers
 from tenfold.table.columns import Asked, comma_of, look_at
 from tenfold.table.reading import Raw, pl
 
 Facts = dict[str, Any]
 
 MOST_ROWS = 3000  # of training and held-out rows together
-GROUPED_ROWS = 5000  # among which groups are looked for
 HELD_OUT = 0.25
 LEAST_ROWS = 20  # from which three quarters say anything about a quarter
 SCREENED, SCREEN_ROWS = 400, 200  # columns that are shuffled once, and on how many rows
 MOST_COLUMNS, REPEATS = 25, 5  # columns whose importance is measured, and shuffles of each
 CELLS, LEAST_COLUMNS = 30_000_000, 10  # that pass a model in a screen, or in a measurement, unless so few columns take more
-WIDE = 1000  # columns, from where pairs are not looked at
 EFFECTS = 6  # columns whose effect is drawn
-BINS, MOST_LEVELS, RUG = 20, 12, 60
-TOGETHER, PAIR_POINTS = 5, 40  # columns whose pairs are looked at, and points of a pair
-MOST_CLASSES = 5  # whose chances are drawn
+TOGETHER = 5  # columns whose pairs are looked at
 
 
 def explained(
@@ -71,7 +64,7 @@ def explained(
     classes = [str(one) for one in model.classes_] if model.role == "classifier" else None
     usual = "rmse" if classes is None else "log_loss"
     judge = judge_of(metric or usual, dict(positive=positive), classes) or SCORES[usual]
-    kinds = _kinds(model)
+    kinds = kinds_of(model)
     model, frame = model.apart_from_texts(frame, np.asarray(y))
     rng = np.random.default_rng(seed)
     some = np.sort(rng.permutation(len(y))[:MOST_ROWS])
@@ -96,9 +89,9 @@ def explained(
             except TenfoldError as reason:  # three quarters of the rows may lack a class, or be too few for a learner
                 facts["why_not"] = str(reason).splitlines()[0]
     if held is not None:
-        facts |= _failures(held, judge, frame, model, kinds, [one["column"] for one in facts.get("effects", []) if "grid" in one])
+        facts |= failures(held, judge, frame, model, kinds, [one["column"] for one in facts.get("effects", []) if "grid" in one])
         if by is not None:
-            told = _by_group(by.name, by[held.rows], held, held.losses(judge), positive)
+            told = by_group(by.name, by[held.rows], held, held.losses(judge), positive)
             facts["fair"] = told | dict(of=judge.loss_label or "loss", used=by.name in names)
     return facts
 
@@ -150,8 +143,8 @@ def _drivers(
         for i in ranked
     ]
     top = [int(columns[i]) for i in ranked if mean[i] > 0]
-    shown, drawn = _shown_outputs(response, fitted, y), _of_positive(response, fitted, positive)
-    effects = [one | _kind(one, kinds) for j in top[:EFFECTS] if (one := _effect(drawn, j, shown, rng)) is not None]
+    shown, drawn = shown_outputs(response, fitted, y), of_positive(response, fitted, positive)
+    effects = [with_kind(one, kinds) for j in top[:EFFECTS] if (one := effect_of(drawn, j, shown, rng)) is not None]
     return dict(
         importance=importance,
         importance_of=len(response.columns),
@@ -159,7 +152,7 @@ def _drivers(
         baseline=measure.whole,
         held_out_rows=len(test),
         effects=effects,
-        interactions=_interactions(response, top[:TOGETHER], rng),
+        interactions=interactions(response, top[:TOGETHER], rng),
         sizes=by_sizes(alone(model), frame, y, order[:cut], test, judge, unit, weight),
     )
 
@@ -213,128 +206,3 @@ def _screened(measure: _Measure, response: Response, y: Array, rng: np.random.Ge
         falls = measure.drops(columns, 1, rng, SCREEN_ROWS)[:, 0]
         columns = columns[np.argsort(-falls, kind="stable")[:measured]]
     return np.sort(columns)
-
-
-def _of_positive(response: Response, model: Any, positive: str | None) -> Response:
-    """The response, of two classes the chance of the positive one."""
-    if model.role != "classifier" or len(response.outputs) != 1 or positive != str(model.classes_[0]):
-        return response
-    return replace(response, of=lambda rows: 1 - response.of(rows), outputs=[f"P({positive})"])
-
-
-def _shown_outputs(response: Response, model: Any, y: Array) -> list[int]:
-    """The outputs that are drawn: of many classes the most frequent."""
-    if len(response.outputs) <= 1:
-        return [0]
-    counts = [int((y == label).sum()) for label in model.classes_]
-    return sorted(np.argsort(-np.array(counts), kind="stable")[:MOST_CLASSES].tolist())
-
-
-def _kinds(model: TableModel) -> dict[str, str]:
-    """The columns whose numbers are not plain ones: days since 1970-01-01 of a date, and what the words of a text score."""
-    scores = {str(name): "text" for text in model.texts or () for name in text.names_}
-    return scores | {column.name: "date" for column in model.coder.as_columns() if column.kind == "date"}
-
-
-def _kind(one: Facts, kinds: dict[str, str]) -> Facts:
-    """The kind of the numbers along a column, where they are not plain ones."""
-    return dict(kind=kinds[one["column"]]) if one["column"] in kinds else {}
-
-
-def _effect(response: Response, j: int, outputs: list[int], rng: np.random.Generator) -> Facts | None:
-    """How predictions change along a column: accumulated effects of a number, means with each level of a category."""
-    column, levels = response.X[:, j], response.categories[j]
-    here = column[~np.isnan(column)]
-    facts: Facts = dict(column=response.columns[j], outputs=[response.outputs[k] for k in outputs])
-    if levels is not None:
-        codes, counts = np.unique(here, return_counts=True)
-        most = codes[np.argsort(-counts, kind="stable")][:MOST_LEVELS]
-        if len(most) < 2:
-            return None
-        w = np.full(len(response.X), 1 / len(response.X))
-        means = altered(response, [j], most[:, None], w)
-        share = np.array([(here == code).sum() for code in most])
-        means = means - np.average(means, axis=0, weights=share)
-        return facts | dict(
-            levels=[level_name(levels, code) for code in most],
-            rows=share.tolist(),
-            effect=means[:, outputs].T.tolist(),
-        )
-    if len(np.unique(here)) < 2:
-        return None
-    found = accumulated_effects(response.of, response.X, j, bins=BINS)
-    rug = np.sort(here if len(here) <= RUG else rng.choice(here, RUG, replace=False))
-    return facts | dict(
-        grid=found.grid_values[0].tolist(),
-        effect=found.average[outputs].tolist(),
-        rug=np.round(rug, 12).tolist(),
-    )
-
-
-def _interactions(response: Response, columns: list[int], rng: np.random.Generator) -> list[Facts]:
-    """Friedman's H² of each pair: the share of what two columns do together that is not the sum of what each does alone."""
-    if len(columns) < 2 or len(response.columns) > WIDE:
-        return []
-    some = rng.permutation(len(response.X))[:PAIR_POINTS]
-    few = Response(response.of, response.X[some], response.columns, response.outputs, response.categories)
-    w = np.full(len(some), 1 / len(some))
-
-    def dependence(which: list[int]) -> Array:
-        found = altered(few, which, few.X[:, which], w)
-        return np.asarray(found - found.mean(axis=0))
-
-    couples = list(combinations(columns, 2))
-    found = each(dependence, [*([j] for j in columns), *map(list, couples)])
-    alone, together = dict(zip(columns, found, strict=False)), found[len(columns) :]
-    pairs = []
-    for (i, j), both in zip(couples, together, strict=True):
-        size = float((both**2).sum())
-        share = float(((both - alone[i] - alone[j]) ** 2).sum()) / size if size > 0 else 0.0
-        names = [response.columns[i], response.columns[j]]
-        pairs.append(dict(columns=names, share=min(share, 1.0), size=float(np.sqrt((both**2).mean()))))
-    return sorted(pairs, key=lambda pair: -pair["share"] * pair["size"])
-
-
-def _failures(
-    held: Unseen, judge: Score, frame: pl.DataFrame, model: TableModel, kinds: dict[str, str], drivers: list[str]
-) -> Facts:
-    """The groups of rows whose losses are larger, and residuals along the columns that matter."""
-    if len(held) < LEAST_ROWS:
-        return {}
-    some = np.linspace(0, len(held) - 1, min(len(held), GROUPED_ROWS)).astype(int)
-    losses, rows = held.losses(judge)[some], model._coded_rows(frame[held.rows[some]])
-    columns = np.arange(rows.shape[1])
-    categories = list(model.categories_)
-    if len(columns) > SCREENED:
-        columns = order_of(rows, categories, losses, False)[:SCREENED]
-    names = [str(name) for name in model.feature_names_in_]
-    beside = (None if one is None else one[some] for one in (held.weight, held.unit))
-    found = slices_of(rows[:, columns], [names[j] for j in columns], [categories[j] for j in columns], losses, kinds, *beside)
-    facts: Facts = dict(slices=found | dict(of=judge.loss_label or "loss"))
-    if not held.classes:
-        off = (held.truth - held.predicted)[some]
-        along = [_along(name, rows[:, names.index(name)], off) for name in drivers]
-        facts["residuals"] = [one | _kind(one, kinds) for one in along]
-    return facts
-
-
-def _along(name: str, x: Array, off: Array) -> Facts:
-    """Quantiles of residuals along a column."""
-    known = np.isfinite(x)
-    found = along(x[known], off[known]) if known.any() else None
-    return dict(column=name) | {key: [] if found is None else getattr(found, key).tolist() for key in ("x", "low", "middle", "high")}
-
-
-def _by_group(name: str, column: pl.Series, held: Unseen, losses: Array, positive: str | None) -> Facts:
-    """The groups of a column that was named, whether the model uses it or not: levels, or fifths of a number."""
-    look, values = look_at(column, column.dtype != pl.String)
-    if look.kind != "date":  # which nobody leaves out; what counts rows, or names them, has groups all the same
-        look, values = look_at(column, column.dtype != pl.String, Asked(keep=[name]))
-    if look.kind in ("number", "date") and values.drop_nulls().n_unique() > MOST_LEVELS:
-        numbers = values.cast(pl.Float64).fill_null(np.nan).to_numpy()
-        return dict(column=name) | by_column(numbers, None, held, losses, positive, look.kind)
-    texts = as_texts(values if values.dtype == pl.String else column)
-    levels = np.array(texts.drop_nulls().unique().sort().to_list(), dtype=object)
-    places = {level: float(code) for code, level in enumerate(levels)}
-    codes = np.array([places.get(text, np.nan) for text in texts.to_list()])
-    return dict(column=name) | by_column(codes, levels, held, losses, positive)
