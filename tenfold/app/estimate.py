@@ -121,9 +121,10 @@ class Estimated:
         """Why the board differs: it chose by its own numbers."""
         tried, score = counted(self.settings, "setting"), known_score(self.metric)
         shown, found = (figure(one, self.metric) for one in (self.board, value))
+        which = "" if self.growth is None else " for such models"
         if shown != found and score is not None and score.sign * (self.board - value) > 0:
-            return f"The board shows {shown}: it is the best of {tried} and their means by that very number, so it flatters."
-        return f"The board shows {shown}: picking among {tried} by it did not flatter this time."
+            return f"The board shows {shown}{which}: it is the best of {tried} and their means by that very number, so it flatters."
+        return f"The board shows {shown}{which}: picking among {tried} by it did not flatter this time."
 
     def _verdict(self, search: Facts, gain: Facts) -> list[str]:
         how = f"{metric_name(self.metric)} {figure(search['value'], self.metric)} against "
