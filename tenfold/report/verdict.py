@@ -73,8 +73,8 @@ def trusted(facts: Facts) -> Section | None:
     )
     less = as_dict(facts.record.get("growth"))
     if (folds := number(less.get("folds"))) is not None and (score := number(less.get("score"))) is not None:
-        said = f"and ahead of models of {folds - 2:.0f}: more rows help" if less.get("clear") is True else "the estimate is for all of them"
-        said = f"learned from {folds - 1:.0f} of {folds:.0f} parts of the rows, {said}"
+        more = f", and ahead of models of {folds - 2:.0f}: more rows help" if less.get("clear") is True else "; the estimate is for all"
+        said = f"learned from {folds - 1:.0f} of {folds:.0f} parts of the rows{more}"
         rows.append(("models of folds", score, number(less.get("low")), number(less.get("high")), said))
     again = as_dict(facts.record.get("copied"))
     if (worth := number(again.get("value"))) is not None and (some := number(again.get("rows"))) is not None:
