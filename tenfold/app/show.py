@@ -14,7 +14,7 @@ from tenfold.app.estimate import Estimated
 from tenfold.app.failures import discard_output, print_message
 from tenfold.app.progress import Progress
 from tenfold.app.promise import promise_lines
-from tenfold.app.words import AsItIs, about, clean, counted, figure, metric_name, short, terminal_width, wrapped
+from tenfold.app.words import AsItIs, about, clean, counted, figure, full, metric_name, short, terminal_width, wrapped
 from tenfold.selection.model.store import plain
 from tenfold.selection.monitor.promise import Kept
 
@@ -217,10 +217,10 @@ class Text(Silent):
         worth: float | None,
         metric: str,
     ) -> list[str]:
-        lines = ["", f"CHOSEN   {short(model)}"]
+        lines = ["", f"CHOSEN   {full(model)}"]
         if len(members) > 1:
             heaviest = members if len(members) <= MEMBERS + 1 else members[:MEMBERS]
-            shares = [f"{100 * one['weight']:.0f}% {short(one['model'])}" for one in heaviest]
+            shares = [f"{100 * one['weight']:.0f}% {full(one['model'])}" for one in heaviest]
             rest = [f"{len(members) - len(heaviest)} lighter ones (all in run.json)"] * (len(heaviest) < len(members))
             lines.append(f"         the weighted mean of {', '.join(shares + rest)}")
         if is_guess or beside is None:
@@ -228,8 +228,8 @@ class Text(Silent):
         score = "" if worth is None else f" ({metric_name(metric)} {figure(worth, metric)} on new rows)"
         if prefer == "simple":
             lines.append("         the simplest that is as good as the best single model")
-            return [*lines, f"BEST     {short(beside)}{score}, saved beside it"]
-        return [*lines, f"SIMPLE   {short(beside)}{score}: the simplest that is as good as the best single model, saved beside it"]
+            return [*lines, f"BEST     {full(beside)}{score}, saved beside it"]
+        return [*lines, f"SIMPLE   {full(beside)}{score}: the simplest that is as good as the best single model, saved beside it"]
 
     def _words(self, lines: list[str]) -> list[str]:
         return ["", "IN PLAIN WORDS", *(f"  {line}" for line in lines)]

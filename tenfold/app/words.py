@@ -14,6 +14,7 @@ from tenfold.score.words import metric_name as metric_name
 from tenfold.score.words import percent as percent
 
 LONGEST_NAME = 60
+LONGEST_MODEL = 90
 # What a line begins with, a title or the name of a score; the rest of it goes on below its text.
 LABEL = re.compile(r" *(?:[A-Z^]+ +|! |note: |\S.{0,12}? {2,}(?=[-\d]))?")
 PARTED = re.compile(r"( {3,})")  # between the parts of a line
@@ -64,6 +65,11 @@ def short(name: Any, most: int = LONGEST_NAME) -> str:
     """A clean name of bounded length."""
     text = clean(name)
     return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def full(model: str) -> str:
+    """A learner with its settings, which are at the end of its name."""
+    return short(model, LONGEST_MODEL)
 
 
 def about(seconds: float) -> str:

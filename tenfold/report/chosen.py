@@ -7,7 +7,7 @@ from typing import Any
 
 from tenfold.report import curves
 from tenfold.report.blocks import STRIP, Code, Figure, Figures, Pairs, Section, Table, Text
-from tenfold.report.facts import Facts, as_dict, as_list, counted, floats, listed, number
+from tenfold.report.facts import LONGEST_MODEL, Facts, as_dict, as_list, counted, floats, listed, number
 from tenfold.report.plain_words import more_rows, points_of
 from tenfold.report.svg import Axis, strip
 from tenfold.score.words import figure
@@ -28,7 +28,7 @@ def chosen(facts: Facts) -> Section | None:
     if tied:
         blocks.append(Text(f"As good within the noise: {listed(tied, 6)}."))
     members = [as_dict(one) for one in as_list(facts.record.get("members"))]
-    weights = [(shown(one.get("model", ""), 80), number(one.get("weight"))) for one in members]
+    weights = [(shown(one.get("model", ""), LONGEST_MODEL), number(one.get("weight"))) for one in members]
     known = [(label, weight) for label, weight in weights if weight is not None]
     if len(known) > 1:
         axis = Axis(0.0, max(weight for _, weight in known), 4, STRIP - 6)
@@ -51,9 +51,9 @@ def chosen(facts: Facts) -> Section | None:
         worth = f": {facts.metric_name()} {facts.figure(value)}{span}" if value is not None else ""
         hurried = facts.record.get("interrupted") or facts.settings.get("time") is not None  # there may have been no time to save it
         where = "" if hurried else ", and saved beside it"
-        blocks.append(Text(f"{'The best' if chosen_simple else 'Simpler'}{where}: {shown(simple['model'], 80)}{worth}."))
+        blocks.append(Text(f"{'The best' if chosen_simple else 'Simpler'}{where}: {shown(simple['model'], LONGEST_MODEL)}{worth}."))
         within = as_dict(facts.more.get("inside_simple"))
-        blocks += [] if within.get("learner") == heavy.get("learner") else _inside(within, shown(simple["model"], 80))
+        blocks += [] if within.get("learner") == heavy.get("learner") else _inside(within, shown(simple["model"], LONGEST_MODEL))
     return Section("chosen", "The chosen model", [*blocks, *_tried(facts)])
 
 
@@ -114,7 +114,7 @@ def _tried(facts: Facts) -> list[object]:
             setting = setting_of(family, curve[0][3])
             assert setting is not None
             svg = curves.validation_chart([one[:3] for one in curve], used, setting[0], facts.metric_name(), facts.greater)
-            figures.append(Figure(shown(family, 80), svg))
+            figures.append(Figure(shown(family, LONGEST_MODEL), svg))
     if not figures:
         return []
     words = (

@@ -17,6 +17,7 @@ from tenfold.selection.honest.unseen import Unseen
 from tenfold.table.show import shown
 
 LONGEST_NAME = 60
+LONGEST_MODEL = 90  # a learner with its settings, which are at the end
 
 
 def as_dict(value: Any) -> dict[str, Any]:

@@ -9,7 +9,7 @@ import numpy as np
 
 from tenfold.report import charts, trust
 from tenfold.report.blocks import STRIP, Figure, Figures, Section, Table, Text
-from tenfold.report.facts import Facts, counted, listed, number
+from tenfold.report.facts import LONGEST_MODEL, Facts, counted, listed, number
 from tenfold.report.svg import Axis, strip
 from tenfold.table.show import shown
 
@@ -43,7 +43,7 @@ def race(facts: Facts) -> Section | None:
         fit = number(row.get("seconds"))
         after = int(number(row.get("folds")) or 0) if against == DROPPED else 0
         said = f"{against} after {counted(after, 'fold')}" if after else against
-        rows.append([place, shown(row.get("model", ""), 60), facts.figure(value), picture, said, _seconds(fit)])
+        rows.append([place, shown(row.get("model", ""), LONGEST_MODEL), facts.figure(value), picture, said, _seconds(fit)])
     better = "greater is better" if facts.greater else "less is better"
     heads = ["", "model", facts.metric_name(), f"{better}", "against the best", "a fit"]
     failed = [row for row in facts.board if number(row.get("score")) is None]
