@@ -16,7 +16,8 @@ from tenfold.app.estimate import Estimated
 from tenfold.report.page import page_of
 from tenfold.score.registry import find_score
 from tenfold.selection.honest.estimate import Estimate
-from tenfold.selection.honest.growth import FORM, LEAST, PAIRS, SELDOM_MUCH, UNTRIED, Growth, grown
+from tenfold.selection.honest.fewer_rows import PAIRS
+from tenfold.selection.honest.growth import FORM, LEAST, SELDOM_MUCH, UNTRIED, Growth, grown
 from tenfold.selection.job import Job
 from tenfold.selection.race.deadline import Deadline
 from tenfold.selection.race.race import Race
@@ -33,48 +34,61 @@ def test_a_loss_that_falls_like_one_over_n_is_found_exactly(folds: int, monkeypa
 
     more, fewer = loss((folds - 1) / folds), loss((folds - 2) / folds)
     monkeypatch.setattr("tenfold.selection.honest.growth.FORM", 0.0)  # the form is known
-    found = Growth(more, fewer - more, 0.0, folds)
+    found = Growth(more, fewer - more, 0.0, folds, 0.6)
     assert found.share * more == pytest.approx(loss(1.0), rel=1e-9) and found.spread < 1e-9
 
 
-@pytest.mark.parametrize(
-    ("seen", "error"),
-    [(0.3, 0.02), (0.3, 0.3), (-0.3, 0.3), (1.8, 2), (0, 0.01), (-9, 1.5), (0, 100), (0.9, 1e-3), (1.3, 0.05), (1e5, 1e4), (7, 3)],
-)
-@pytest.mark.parametrize("folds", [3, 5, 10])
-def test_what_is_expected_of_more_rows_follows_from_the_law_of_gains(seen: float, error: float, folds: int) -> None:
-    """By the probabilities of a fine grid: a normal law of what is seen, Beta(1/2, b) before it."""
-    ends = np.linspace(0, 1, 200_001) ** 2
-    at, before = (ends[1:] + ends[:-1]) / 2, -np.diff(beta(0.5, SELDOM_MUCH).sf(ends))
-    log_law = -(((seen - at) / error) ** 2) / 2
-    law = before * np.exp(log_law - log_law.max())
+SEEN = [(0.3, 0.02), (0.3, 0.3), (-0.3, 0.3), (1.8, 2), (0, 0.01), (-9, 1.5), (0, 100), (0.9, 1e-3), (1.3, 0.05), (1e5, 1e4), (7, 3)]
+
+
+@pytest.mark.parametrize(("seen", "error"), SEEN)
+@pytest.mark.parametrize("learned", [0.99, 0.7, 0.2])
+@pytest.mark.parametrize("folds", [3, 10])
+def test_what_is_expected_of_more_rows_follows_from_the_law_of_gains(seen: float, error: float, learned: float, folds: int) -> None:
+    """By the probabilities of a fine grid: a normal law of what is seen, Beta(1, c/r²) before it."""
+    ends = np.linspace(0, 1, 400_001) ** 2
+    at, before = (ends[1:] + ends[:-1]) / 2, -np.diff(beta(1, SELDOM_MUCH / learned**2).sf(ends))
+    log_law = -(((seen - at) / error) ** 2) / 2 + np.log(np.maximum(before, 1e-300))
+    law = np.exp(log_law - log_law.max())
     mean = float((law * at).sum() / law.sum())
     spread = float(np.sqrt((law * (at - mean) ** 2).sum() / law.sum()))
     loss = 7.0
-    found = Growth(loss, loss * seen / (folds - 2), loss * error / (folds - 2), folds)
+    found = Growth(loss, loss * seen / (folds - 2), loss * error / (folds - 2), folds, learned)
     less = mean / folds
     assert 1 - found.share == pytest.approx(less if less > LEAST else 0.0, rel=2e-3)
-    assert found.spread == pytest.approx(np.hypot(spread, FORM * mean) / folds / found.share, rel=5e-3)
+    assert found.spread == pytest.approx(np.hypot(spread, FORM * mean) / folds / found.share, rel=1e-2)
 
 
 def test_luck_is_not_taken_for_growth() -> None:
-    shares = [Growth(1.0, 0.2, error, 5).share for error in (0.0, 0.01, 0.03, 0.08, 0.2, 1.0, 1e6)]
-    assert shares == sorted(shares) and shares[0] == pytest.approx(1 - 0.6 * 0.2)
-    assert shares[-1] == pytest.approx(1 - 1 / (1 + 2 * SELDOM_MUCH) / 5)  # nothing is known but what is usual
-    assert Growth(1.0, -0.1, 1e-6, 5).share == 1 and Growth(1.0, -0.1, 0.0, 5).share == 1 and Growth(0.0, 0.1, 0.0, 5).share == 1
-    assert Growth(1.0, 5.0, 0.0, 5).share == Growth(1.0, 1e200, 0.0, 5).share == 0.8  # never more than all of a loss that falls like 1/n
-    assert 0.8 <= Growth(1.0, 1e200, 1e199, 5).share < 1 > Growth(1e-200, 1e200, 1e210, 5).share >= 0.8
-    assert Growth(1.0, 0.0016, 0.0, 5).share == 1 > Growth(1.0, 0.0017, 0.0, 5).share  # and nothing below a thousandth
-    assert Growth(1.0, 0.1, 0.05, 5).clear and not Growth(1.0, 0.1, 0.06, 5).clear and not Growth(1.0, -0.1, 0.01, 5).clear
+    def shares(error: float, gain: float = 0.2, learned: float = 0.9) -> float:
+        return Growth(1.0, gain, error, 5, learned).share
+
+    less = [shares(error) for error in (0.0, 0.01, 0.03, 0.08, 0.2, 1.0, 1e6)]
+    assert less == sorted(less) and less[0] == pytest.approx(1 - 0.6 * 0.2)
+    assert less[-1] == pytest.approx(1 - 0.9**2 / (SELDOM_MUCH + 0.9**2) / 5, rel=1e-3)  # nothing is known but what is usual
+    assert shares(1e-6, -0.1) == shares(0.0, -0.1) == 1 == Growth(0.0, 0.1, 0.0, 5, 0.9).share
+    assert shares(0.0, 5.0) == shares(0.0, 1e200) == pytest.approx(0.8)  # never more than all of a loss that falls like 1/n
+    assert 0.8 <= shares(1e199, 1e200) < 1 > Growth(1e-200, 1e200, 1e210, 5, 0.9).share >= 0.8
+    assert shares(0.0, 0.0016) == 1 > shares(0.0, 0.0017)  # and nothing below a thousandth
+    assert Growth(1.0, 0.1, 0.05, 5, 0.9).clear and not Growth(1.0, 0.1, 0.06, 5, 0.9).clear and not Growth(1.0, -0.1, 0.01, 5, 0.9).clear
 
 
-def test_gains_of_many_tables_are_right_on_average() -> None:
+def test_where_little_is_learned_little_is_expected_of_more_rows() -> None:
+    """Nearly all of the loss is noise there: what the rows do not show is not there."""
+    less = [1 - Growth(1.0, 0.02, 0.1, 5, learned).share for learned in (0.99, 0.8, 0.6, 0.4, 0.2, 0.02, 1e-9, 0.0, -0.1, -9.0)]
+    assert less == sorted(less, reverse=True) and less[0] > 0.02 and less[5:] == [0.0] * 5
+    assert 1 - Growth(1.0, 0.2, 1e-4, 5, 0.02).share == pytest.approx(0.6 * 0.2, rel=1e-2)  # but what they show is
+    assert Growth(1e-15, 1e-15, 1e-16, 10, 1 - 1e-15).share == 1  # what rounding leaves of a perfect fit
+
+
+@pytest.mark.parametrize("learned", [0.95, 0.5])
+def test_gains_of_many_tables_are_right_on_average(learned: float) -> None:
     """Drawn by the law, seen with errors of every size: neither all of them together nor those that seem large are off."""
     rng = np.random.default_rng(0)
-    true = rng.beta(0.5, SELDOM_MUCH, size=20_000)
+    true = rng.beta(1, SELDOM_MUCH / learned**2, size=20_000)
     error = 10 ** rng.uniform(-3, 1, size=len(true))
     seen = true + error * rng.normal(size=len(true))
-    said = 5 * np.array([1 - Growth(3.0, float(g), float(s), 5).share for g, s in zip(seen, error, strict=True)])
+    said = 5 * np.array([1 - Growth(3.0, float(g), float(s), 5, learned).share for g, s in zip(seen, error, strict=True)])
     for some in (seen == seen, seen > 0.3, seen < 0.0):
         off = (said - true)[some]
         assert abs(off.mean()) < 3 * off.std() / np.sqrt(some.sum()) + 5 * LEAST
@@ -83,14 +97,14 @@ def test_gains_of_many_tables_are_right_on_average() -> None:
 @pytest.mark.parametrize(("name", "role", "value"), [("log_loss", "classifier", 0.4), ("rmse", "regressor", 2.0), ("r2", "regressor", 0.6)])
 def test_scores_follow_the_loss_and_ranges_widen(name: str, role: str, value: float) -> None:
     judge, before = find_score(name, role), Estimate(name, value, value - 0.1, value + 0.1, 0.05, "")
-    by = Growth({"log_loss": 0.4, "rmse": 4.0, "r2": 7.0}[name], 0.1, 0.01, 5)
+    by = Growth({"log_loss": 0.4, "rmse": 4.0, "r2": 7.0}[name], 0.1, 0.01, 5, 0.8)
     after = grown(before, judge, by)
     expected = {"log_loss": value * by.share, "rmse": np.sqrt(4.0 * by.share), "r2": 1 - (1 - value) * by.share}[name]
     assert after.value == pytest.approx(expected, rel=1e-12) and after.low < after.value < after.high
     left = (lambda one: 1 - one) if name == "r2" else (lambda one: one)
     wide = abs(np.log(left(after.high) / left(after.low)))
     assert wide > abs(np.log(left(before.high) / left(before.low)))
-    assert grown(before, judge, None) == before == grown(before, judge, Growth(1.0, 0.0, 1e-4, 5))
+    assert grown(before, judge, None) == before == grown(before, judge, Growth(1.0, 0.0, 1e-4, 5, 0.8))
 
 
 def _checkers(n: int, seed: int = 0) -> tuple[pl.DataFrame, Any]:

@@ -49,6 +49,17 @@ def test_a_variant_differs_from_its_family_in_one_step(shape: Shape) -> None:
         assert len(changed) == 1, (one.title, changed)
 
 
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
+def test_no_model_is_tried_twice_under_two_names(shape: Shape) -> None:
+    """Wide kernels made narrower are narrow ones made wider, and twice four leaves are half of sixteen."""
+    several = entries(shape)
+    found = affordable_variants(several, shape, 5, np.inf, several)
+    made = [(repr(one.learner), one.values, one.powers) for one in (*several, *found)]
+    assert len(set(made)) == len(made)
+    apart = sum(len(affordable_variants([one], shape, 5, np.inf)) for one in several)
+    assert len(found) < apart or shape.columns == 1
+
+
 def test_the_budget_bounds_them_and_few_rows_have_none() -> None:
     shape = SHAPES["numbers"]
     leader = next(entry for entry in entries(shape) if entry.kind == "boosting")

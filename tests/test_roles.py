@@ -70,7 +70,7 @@ def test_a_whole_weight_is_so_many_copies_of_a_row() -> None:
     for name in ("value", "low", "high"):
         told = [getattr(found.estimate(SCORES["rmse"], found.outputs["best"]), name) for found in (first, second)]
         assert told[0] == pytest.approx(told[1], rel=1e-6)
-    gains = [found.gain(0, "best") for found in (first, second)]
+    gains = [found.gain("best") for found in (first, second)]
     assert (gains[0].value, gains[0].error) == pytest.approx((gains[1].value, gains[1].error), rel=1e-6)
 
 
@@ -230,7 +230,7 @@ def test_one_span_of_time_has_the_luck_of_its_rows() -> None:
     found.run(singles=2)
     honest = audit(found)
     assert honest is not None and honest.method == "one span of time, judged by the choice made before it"
-    gain = honest.gain(0, "best")
+    gain = honest.gain("best")
     assert gain.value > 0.2 and 0 < gain.error < 0.2
 
 

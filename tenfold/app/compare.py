@@ -75,6 +75,8 @@ def _lines(first: Contender, others: list[Contender], found: list[Difference], w
     lines.append("")
     for label, one in zip(names[1:], found, strict=True):
         lines.append(f"  Against {label}: {_sentence(one, names[0])}")
+    if any(one.record.get("growth") for one in (first, *others)):
+        lines += ["", "note: these are scores of models of folds; what a run estimates is for the model of all rows."]
     if any(not other.record for other in others):
         lines += ["", "note: predictions of a file are compared fairly only if they were made without seeing the row."]
     return lines

@@ -123,7 +123,7 @@ class Estimated:
         shown, found = (figure(one, self.metric) for one in (self.board, value))
         which = "" if self.growth is None else " for such models"
         if shown != found and score is not None and score.sign * (self.board - value) > 0:
-            return f"The board shows {shown}{which}: it is the best of {tried} and their means by that very number, so it flatters."
+            return f"The board shows {shown}{which}: it was picked among {tried} and their means by that very number, so it flatters."
         return f"The board shows {shown}{which}: picking among {tried} by it did not flatter this time."
 
     def _verdict(self, search: Facts, gain: Facts) -> list[str]:

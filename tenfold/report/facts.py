@@ -135,8 +135,9 @@ class Facts:
 
     @property
     def leader(self) -> dict[str, Any]:
-        """The first place of the board; nothing where none was sought."""
-        return {} if self.is_fit else next((row for row in self.board if row.get("against") == "best"), {})
+        """The place on the board of what is saved, else the first; nothing where none was sought."""
+        first = next((row for row in self.board if row.get("against") == "best"), {})
+        return {} if self.is_fit else next((row for row in self.board if row.get("model") == self.record.get("chosen")), first)
 
     @property
     def is_guess(self) -> bool:

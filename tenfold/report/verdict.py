@@ -61,7 +61,7 @@ def trusted(facts: Facts) -> Section | None:
         return None
     rows: list[tuple[str, float | None, float | None, float | None, str]] = []
     if board is not None:
-        rows.append(("best on the board", board, None, None, "chosen because it looked best, so it flatters"))
+        rows.append(("on the board", board, None, None, "chosen by this very score, so it flatters"))
     rows.append(
         (
             "honest estimate",
@@ -116,7 +116,9 @@ def trusted(facts: Facts) -> Section | None:
         span = f" (95% range {figure(low)} to {figure(high)})" if low is not None and high is not None else ""
         value = f"{figure(gain['value'])} in {shown(gain.get('metric', facts.metric_name()), 40)}{span}"
         called = f" It is called a signal where this is more than {_errors(facts, number(gain.get('error')))} above nothing."
-        blocks.append(Text(f"Against the guess {'it' if facts.is_fit else 'the search'} gains {value}.{'' if facts.is_fit else called}"))
+        who = "it" if facts.is_fit else "the search"
+        whose = " by models of folds" if less else ""
+        blocks.append(Text(f"Against the guess {who} gains {value}{whose}.{'' if facts.is_fit else called}"))
     figures = _steps(facts, board) + _folds(facts) + _null(facts)
     if figures:
         blocks.append(Figures(figures))
@@ -165,7 +167,10 @@ def _folds(facts: Facts) -> list[Figure]:
     scores = trust.fold_scores(facts.held, facts.judge)
     if len(scores) < 2:
         return []
-    known = [*scores, *[one for one in (number(facts.estimate.get(end)) for end in ("low", "high", "value")) if one is not None]]
+    grown = as_dict(facts.record.get("growth"))
+    level = number(grown.get("score", facts.estimate["value"]))
+    low, high = (number((grown or facts.estimate).get(end)) for end in ("low", "high"))
+    known = [*scores, *[one for one in (level, low, high) if one is not None]]
     marks = [(float(k), str(k)) for k in range(1, len(scores) + 1, max(1, len(scores) // 10))]
     plot = Plot(
         "score of each fold",
@@ -176,12 +181,13 @@ def _folds(facts: Facts) -> list[Figure]:
         x_ticks=marks,
         pad=0.05,
     )
-    low, high = number(facts.estimate.get("low")), number(facts.estimate.get("high"))
     if low is not None and high is not None:
         plot.band([0.5, len(scores) + 0.5], [low, low], [high, high])
-    plot.level(facts.estimate["value"], "estimate")
+    if level is not None:
+        plot.level(level, "all folds" if grown else "estimate")
     plot.dots(np.arange(1, len(scores) + 1), scores, "c0", 4.0)
-    return [Figure("Fold by fold", plot.svg(), "Each dot is the score of the rows of one fold; the band is the range of the estimate.")]
+    whose = "of all of them together; the estimate is for the model of all rows" if grown else "of the estimate"
+    return [Figure("Fold by fold", plot.svg(), f"Each dot is the score of the rows of one fold; the band is the range {whose}.")]
 
 
 def _null(facts: Facts) -> list[Figure]:

@@ -3,10 +3,10 @@
 Copies of a row are kept in one fold, so the estimate is for rows that are no copies. Whether new rows will be some nobody can tell from
 the table: entered twice by mistake they will not, and where the same thing is measured again and again they will. So where many rows have
 copies both figures are told. One row of each set of copies is held out, and the model is fitted once more to all others: of each held-out
-row it has seen a copy. With the losses l of rows by models that know no copy of them, and l' of the held-out ones, which stand for their
-copies too, the mean loss changes to the share
+row it has seen a copy. With the losses l of rows by models that know no copy of them, of which the model of all rows loses the share g, and
+l' of the held-out ones, which stand for their copies too, the mean loss of the model of all rows changes to the share
 
-    (Σ l of rows without copies + Σ l' of rows with copies) / Σ l
+    (Σ g l of rows without copies + Σ l' of rows with copies) / Σ g l
 """
 
 from __future__ import annotations
@@ -48,8 +48,8 @@ def copied(found: Outcome, model: TableModel, dataset: Dataset, seed: int) -> di
     refitted = _refitted_outputs(model, dataset, held)
     if refitted is None:
         return None
-    known = np.empty(len(copies))
-    known[audit.rows] = audit.held.row_losses(outputs, audit.rows)
+    by, known = audit.growth(judge, found.prefer), np.empty(len(copies))
+    known[audit.rows] = audit.held.row_losses(outputs, audit.rows) * (1.0 if by is None else by.share)
     of_set = np.zeros(len(sizes))
     of_set[copies[held]] = audit.held.row_losses(refitted, held)
     with_copies, every = np.where(repeated, of_set[copies], known), np.arange(len(copies))

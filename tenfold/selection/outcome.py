@@ -39,20 +39,19 @@ class Outcome:
     audit: Audit | None
     gain: Estimate | None  # over the guess
     signal: bool | None  # None: stopped too early to know; of a learner that was named, neither better nor worse than the guess
-    guess: int
     taken: Mix
     decisions: Decisions
 
     def preferring(self, prefer: str) -> Outcome:
         """What the same race comes to where something else is preferred."""
-        gain = None if self.audit is None else self.audit.gain(self.guess, prefer)
+        gain = None if self.audit is None else self.audit.gain(prefer)
         if self.race.named:
             signal = None if gain is None or gain.low <= 0 <= gain.high else gain.value > 0
             return replace(self, prefer=prefer, gain=gain, signal=signal, taken=self.choice.taken(prefer))
         signal = None if gain is None else gain.value > needed(self.judge) * gain.error
         if signal is False and len(self.race.complete_folds) < self.race.K:
             signal = None  # a few folds can show that there is a signal, not that there is none
-        taken = Mix({self.guess: 1.0}) if signal is False or self.audit is None else self.choice.taken(prefer)
+        taken = Mix({self.race.guess: 1.0}) if signal is False or self.audit is None else self.choice.taken(prefer)
         return replace(self, prefer=prefer, gain=gain, signal=signal, taken=taken)
 
     def hurried(self, seconds: float) -> Outcome:
@@ -69,7 +68,7 @@ class Outcome:
 
     @property
     def is_guess(self) -> bool:
-        return self.taken.single == self.guess
+        return self.taken.single == self.race.guess
 
     @property
     def simple(self) -> Mix:
@@ -98,6 +97,11 @@ class Outcome:
         return [self.name(p.mix) for p in as_good]
 
     @property
+    def on_board(self) -> float | None:
+        """What the board says of the model that is taken."""
+        return next((one.score for one in self.choice.places if one.mix.weights == self.taken.weights), None)
+
+    @property
     def board(self) -> list[dict[str, Any]]:
         guesses = {} if self.audit is None else self.guesses
         idle = self.race.idle
@@ -109,7 +113,7 @@ class Outcome:
             return {}
         if not self.is_guess:
             return self.audit.estimates(self.race.judges, prefer)
-        outputs = self.audit.held.decided(self.guessed, self.audit.rows)
+        outputs = self.audit.held.decided(self.audit.guessed, self.audit.rows)
         level = np.tile(outputs.mean(axis=0), (len(outputs), 1))  # no fold before another: for ranks
         method = "cross-validation of the guess, which was not picked by its score"
         found = {judge.name: self.audit.estimate(judge, level if judge.every_class else outputs) for judge in self.race.judges}
@@ -120,19 +124,14 @@ class Outcome:
         return self.estimates_of(self.prefer)
 
     @property
-    def guessed(self) -> Array:
-        assert self.audit is not None
-        return Mix({self.guess: 1.0}).outputs(self.audit.held, self.audit.rows)
-
-    @property
     def guesses(self) -> dict[str, float]:
         """What the guess scores; by folds where classes are ranked or decided, as shares of a class differ a little between folds."""
         assert self.audit is not None
         held, rows, found = self.audit.held, self.audit.rows, dict[str, float]()
         for judge in self.race.judges:  # each by its own best: the most likely class, the least cost
-            by_folds = self.race.scores[judge.name][self.guess]
+            by_folds = self.race.scores[judge.name][self.race.guess]
             by_fold = judge.row_loss is None and judge.role == "classifier"
-            found[judge.name] = float(np.nanmean(by_folds)) if by_fold else held.score(self.guessed, rows, judge)
+            found[judge.name] = float(np.nanmean(by_folds)) if by_fold else held.score(self.audit.guessed, rows, judge)
         return found
 
     @property
@@ -140,7 +139,7 @@ class Outcome:
         """What the procedure says of held-out rows."""
         if self.audit is None or not self.is_guess:
             return None if self.audit is None else self.audit.outputs[self.prefer]
-        return self.audit.held.decided(self.guessed, self.audit.rows)
+        return self.audit.held.decided(self.audit.guessed, self.audit.rows)
 
     def rule(self, mix: Mix) -> Array | None:
         """The costs by which a model decides for a class; None for the most likely one."""
@@ -172,7 +171,7 @@ class Outcome:
         """What is to be said of decisions, where costs were given, a threshold was chosen, or a class is rare."""
         if self.audit is None or self.outputs is None:
             return None
-        return self.decisions.facts(self.task, self.audit, self.outputs, self.rule(self.taken), None if self.is_guess else self.prefer)
+        return self.decisions.facts(self.task, self.audit, self.outputs, self.rule(self.taken))
 
     @cached_property
     def certainty(self) -> Certainty | None:
@@ -217,12 +216,11 @@ class Outcome:
 
 def decide(race: Race, task: Task, judge: Score, prefer: str = "best", decisions: Decisions | None = None) -> Outcome:
     """The choice from what is complete, its honest estimate, and whether there is anything to choose."""
-    guess = next(c for c, setting in enumerate(race.settings) if setting.family.is_guess)
+    guess, nothing = race.guess, Mix({race.guess: 1.0})
     decisions = decisions or Decisions.of(task)
     folds = race.complete_folds
     if not race.begun:
-        nothing = Mix({guess: 1.0})
-        return Outcome(race, task, judge, prefer, Choice([], guess, nothing, nothing), None, None, None, guess, nothing, decisions)
+        return Outcome(race, task, judge, prefer, Choice([], guess, nothing, nothing), None, None, None, nothing, decisions)
     held, rows = of_all_divisions(race)
     usable = held.usable(rows)
     if not np.delete(usable, guess).any() and race.failures:  # and not stopped before any of them ran
@@ -234,5 +232,4 @@ def decide(race: Race, task: Task, judge: Score, prefer: str = "best", decisions
         reasons = "; ".join(f"{title}: {reason}" for title, reason in race.failures.items())
         raise NothingFitted(f"no learner could be fitted ({reasons})")
     choice = choose(race.settings, race.open_to(held, folds), rows)
-    nothing = Mix({guess: 1.0})
-    return Outcome(race, task, judge, prefer, choice, audit(race), None, None, guess, nothing, decisions).preferring(prefer)
+    return Outcome(race, task, judge, prefer, choice, audit(race), None, None, nothing, decisions).preferring(prefer)

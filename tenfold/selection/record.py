@@ -33,7 +33,7 @@ def facts_of(outcome: Outcome) -> dict[str, Any]:
         metric=outcome.judge.name,
         signal=outcome.signal,
         is_guess=outcome.is_guess,
-        board=next((one.score for one in outcome.choice.places if one.against == "best"), None),
+        board=outcome.on_board,
         guess=outcome.guesses,
         guess_labels={name: guess_label(outcome.task, name, outcome.race.weight) for name in names} | _constants(outcome),
         search=asdict(found.estimate(outcome.judge, found.outputs[outcome.prefer])),
@@ -59,7 +59,7 @@ def record_of(outcome: Outcome) -> dict[str, Any]:
             method=found.method,
             gain=None if outcome.gain is None else asdict(outcome.gain),
             picks=[outcome.name(choice.taken(outcome.prefer)) for choice in found.choices],
-            estimates=_as_dicts(found.estimates(race.judges, outcome.prefer)),
+            estimates=_as_dicts(found.estimates(race.judges, outcome.prefer, all_rows=not outcome.is_guess)),
         )
     best = outcome.taken if outcome.is_guess else outcome.choice.best
     return dict(
@@ -86,7 +86,9 @@ def record_of(outcome: Outcome) -> dict[str, Any]:
         opinions={} if outcome.is_guess else opinions(race, found, outcome.judge, outcome.prefer),
         growth=outcome.growth,
         untried=outcome.untried,
-        curve=[] if outcome.is_guess else curve(race, found, outcome.judge, [outcome.taken, Mix({outcome.choice.leader: 1.0})]),
+        curve=[]
+        if outcome.is_guess
+        else curve(race, found, outcome.judge, [outcome.taken, Mix({outcome.choice.leader: 1.0})], outcome.prefer),
     )
 
 
@@ -107,7 +109,7 @@ def _constants(outcome: Outcome) -> dict[str, str]:
     """The guess in words, by the scores of decisions for which it decides otherwise than for the most frequent class."""
     if outcome.audit is None or outcome.task.kind == "number":
         return {}
-    codes = split_choice(outcome.audit.held.decided(outcome.guessed, outcome.audit.rows), outcome.task.n_classes)[1]
+    codes = split_choice(outcome.audit.held.decided(outcome.audit.guessed, outcome.audit.rows), outcome.task.n_classes)[1]
     if codes is None:
         return {}
     label = f"always predicting {outcome.task.classes[np.bincount(codes).argmax()]}"

@@ -24,7 +24,7 @@ from tenfold.core.threads import thread_budget
 from tenfold.evaluate.validate.training_sets import Held
 from tenfold.selection.choice.choice import MOST_ROWS
 from tenfold.selection.dataset import Dataset
-from tenfold.selection.honest.growth import can_run_fewer, pairs_of, run_fewer, seconds_of, taken_without
+from tenfold.selection.honest.fewer_rows import can_run_fewer, pairs_of, run_fewer, seconds_of, taken_without
 from tenfold.selection.plan.candidates import Family
 from tenfold.selection.plan.entries import Entry
 from tenfold.selection.plan.folds import Division

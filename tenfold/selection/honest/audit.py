@@ -21,7 +21,8 @@ from tenfold.selection.choice.choice import Choice, Mix, Z, choose
 from tenfold.selection.choice.decision import decided
 from tenfold.selection.choice.held_out import HeldOut
 from tenfold.selection.honest.estimate import Estimate, estimated
-from tenfold.selection.honest.growth import Growth, by_fewer, falls_with_rows, grown, growth, visible
+from tenfold.selection.honest.fewer_rows import by_fewer, visible
+from tenfold.selection.honest.growth import Growth, falls_with_rows, grown, growth
 from tenfold.selection.race.race import Race
 from tenfold.selection.settings import PREFERENCES
 
@@ -45,24 +46,34 @@ class Audit:
     method: str
     rows: Array  # that were judged
     held: HeldOut
+    guess: int  # the setting that it is
     outputs: dict[str, Array]  # by what is preferred: (rows, outputs)
     choices: list[Choice]  # of each round
     rounds: Array  # of each row
     nested: bool
     fewer: dict[str, list[Array]]  # the same as outputs, once or more, by models of one fold less; NaN where nothing is known
 
-    def estimates(self, judges: list[Score], prefer: str) -> dict[str, Estimate]:
-        """The scores of the procedure with their ranges, for the model of all rows."""
-        return {judge.name: grown(self.estimate(judge, self.outputs[prefer]), judge, self.growth(judge, prefer)) for judge in judges}
+    def estimates(self, judges: list[Score], prefer: str, all_rows: bool = True) -> dict[str, Estimate]:
+        """The scores of the procedure with their ranges, for the model of all rows or as it has judged them."""
+        found = {judge.name: self.estimate(judge, self.outputs[prefer]) for judge in judges}
+        return {judge.name: grown(found[judge.name], judge, self.growth(judge, prefer)) for judge in judges} if all_rows else found
 
     def growth(self, judge: Score, prefer: str) -> Growth | None:
-        """What the last rows bring, where it is known."""
-        return growth(judge, self.held, self.rows, self.outputs[prefer], self.fewer.get(prefer, []), len(self.choices))
+        """What the last rows bring, where it is known; nothing by other scores than the one that was asked for where that is no loss."""
+        if not falls_with_rows(self.held.judge):
+            return None
+        more, fewer, folds = self.outputs[prefer], self.fewer.get(prefer, []), len(self.choices)
+        return growth(judge, self.held, self.rows, more, fewer, self.guessed, folds, self.nested)
+
+    @property
+    def guessed(self) -> Array:
+        """What the guess says of the same rows."""
+        return Mix({self.guess: 1.0}).outputs(self.held, self.rows)
 
     def estimate(self, judge: Score, outputs: Array) -> Estimate:
         return estimated(judge, self.held, outputs, self.rows, self.method)
 
-    def gain(self, guess: int, prefer: str) -> Estimate:
+    def gain(self, prefer: str) -> Estimate:
         """What the procedure gains over the guess, in the score that was asked for.
 
         Where it is a mean over rows, or rises and falls with one (RMSE with the squared error), row by row; else round by round, with the
@@ -71,7 +82,7 @@ class Audit:
         truth, whichever scores more.
         """
         held, judge, outputs = self.held, self.held.judge, self.outputs[prefer]
-        guessed = held.decided(Mix({guess: 1.0}).outputs(held, self.rows), self.rows)
+        guessed = held.decided(self.guessed, self.rows)
         if judge.row_loss is not None:
             lost = held.row_losses(guessed, self.rows)
             ahead = lost - held.row_losses(outputs, self.rows)
@@ -99,7 +110,7 @@ class Audit:
 def audit(race: Race, nested: bool = True) -> Audit | None:
     """The choice made again in each round, nested where that can be and is asked for; None where there is nothing to choose from yet, or
     too little to judge by."""
-    held, folds = race.held_out(), race.complete_folds
+    held, folds, guess = race.held_out(), race.complete_folds, race.guess
     if not folds:
         return None
     nested, in_time = nested and len(race.complete_rounds) == race.K, race.ordered and len(folds) > 1
@@ -123,7 +134,7 @@ def audit(race: Race, nested: bool = True) -> Audit | None:
             said.setdefault(prefer, np.full((len(known), outputs.shape[1]), np.nan))[part == o] = outputs
     found = {prefer: outputs[judged] for prefer, outputs in said.items()}
     fewer = by_fewer(race, choices, nested) if len(choices) == race.K else {}
-    return Audit(_method(race, folds, nested, len(rounds)), rows, held, found, choices, part[judged], nested, fewer)
+    return Audit(_method(race, folds, nested, len(rounds)), rows, held, guess, found, choices, part[judged], nested, fewer)
 
 
 def _parts(held: HeldOut, rows: Array) -> Array | None:

@@ -20,7 +20,6 @@ from tenfold.score.registry import SCORES
 from tenfold.selection.choice.costs import Named, cost_matrix, cost_score, positive_class
 from tenfold.selection.choice.decision import of_class, threshold_of
 from tenfold.selection.honest.audit import Audit
-from tenfold.selection.honest.growth import grown
 from tenfold.table.task import LEAST_CLASS_ROWS, Task
 
 RARE, EVEN = 0.1, 0.5  # a share of the rows, and of an even share
@@ -64,12 +63,11 @@ class Decisions:
         ranked = [SCORES["average_precision"]] if len(self.rare) and "roc_auc" in names else []
         return [*([] if self.costs is None else [cost_score(self.costs)]), *scores, *(self.judge(one) for one in ranked)]
 
-    def facts(self, task: Task, found: Audit, outputs: Array, rule: Array | None, prefer: str | None = None) -> Facts | None:
+    def facts(self, task: Task, found: Audit, outputs: Array, rule: Array | None) -> Facts | None:
         """What the decisions of held-out rows come to; None where there is nothing to say but the most likely class.
 
-        outputs: class scores, with the decisions of the rounds where there is a rule; rule: what is saved. prefer: by what the rounds took
-        what has said them, None for the guess. Costs and shares of right decisions are means by the weights of rows, where there are some;
-        what is counted are rows.
+        outputs: class scores, with the decisions of the rounds where there is a rule; rule: what is saved. Costs and shares of right
+        decisions are means by the weights of rows, where there are some; what is counted are rows.
         """
         if task.kind == "number" or (rule is None and not len(self.rare)):
             return None
@@ -86,7 +84,7 @@ class Decisions:
             accuracy=float(np.average(said == truth, weights=w)),
             most_frequent=_most_frequent(truth, labels, w),
             other_than_likely=float(np.mean(said != likely)),
-            cost=None if self.costs is None else self._cost(found, outputs, labels, prefer),
+            cost=None if self.costs is None else self._cost(found, outputs, labels),
         )
         classes = [self.positive] if len(labels) == 2 else self.rare.tolist()
         unit = None if found.held.units is None else found.held.units[found.rows]
@@ -97,16 +95,13 @@ class Decisions:
             facts["thresholds"] = _thresholds(truth == k, 1 / (1 + np.exp(scores[:, 1 - k] - scores[:, k])), unit)
         return facts
 
-    def _cost(self, found: Audit, outputs: Array, labels: list[str], prefer: str | None) -> Facts:
+    def _cost(self, found: Audit, outputs: Array, labels: list[str]) -> Facts:
         """The mean cost of a row, as it is estimated: of the decisions, of the most likely class, and of always deciding for the class that
         is cheapest so."""
         assert self.costs is not None
         always = np.average(self.costs[found.held.y[found.rows]], axis=0, weights=found.held.weights(found.rows))
         one = int(np.argmin(always))
-        decided, plain = (
-            asdict(grown(found.estimate(judge, outputs), judge, None if prefer is None else found.growth(judge, prefer)))
-            for judge in (cost_score(self.costs, likely) for likely in (False, True))
-        )
+        decided, plain = (asdict(found.estimate(cost_score(self.costs, likely), outputs)) for likely in (False, True))
         return dict(decided=decided, likely=plain, always=float(always[one]), one=labels[one])
 
 

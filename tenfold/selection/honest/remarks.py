@@ -14,6 +14,7 @@ from tenfold.selection.choice.choice import Mix
 from tenfold.selection.choice.held_out import WIDER
 from tenfold.selection.honest.audit import Audit, audit
 from tenfold.selection.honest.estimate import estimated
+from tenfold.selection.honest.growth import grown
 from tenfold.selection.race.race import Race
 
 Facts = dict[str, Any]
@@ -43,17 +44,21 @@ def tried(race: Race, judge: Score) -> list[Facts]:
 
 
 def opinions(race: Race, found: Audit | None, judge: Score, prefer: str) -> dict[str, Facts]:
-    """The estimate by folds, where the one that is told is nested: the choice repeated without each fold, from models that have seen it."""
+    """The estimate by folds, where the one that is told is nested: the choice repeated without each fold, from models that have seen it.
+    What the last rows bring is the same for both."""
     if found is None or not found.nested:
         return {}
     other = audit(race, nested=False)
-    return {} if other is None else {"by folds": asdict(other.estimate(judge, other.outputs[prefer]))}
+    if other is None:
+        return {}
+    return {"by folds": asdict(grown(other.estimate(judge, other.outputs[prefer]), judge, found.growth(judge, prefer)))}
 
 
-def curve(race: Race, found: Audit | None, judge: Score, mixes: list[Mix]) -> list[Facts]:
+def curve(race: Race, found: Audit | None, judge: Score, mixes: list[Mix], prefer: str) -> list[Facts]:
     """The score of a model fitted to K − 2 and to K − 1 of K folds, where both were; of the first of these models for which they were.
 
-    The last point tells what it is ahead: the difference on the same rows, and its standard error.
+    The last point tells what it is ahead: the difference on the same rows, and its standard error; by what the rounds took (`growth`) where
+    that is known, so that the page does not say two things of more rows.
     """
     if found is None or not found.nested or judge.row_loss is None:
         return []
@@ -72,21 +77,22 @@ def curve(race: Race, found: Audit | None, judge: Score, mixes: list[Mix]) -> li
             unit = 2 * last.value
         elif judge.name == "r2" and last.value < 1:
             unit = float(held.mean(held.row_losses(outputs, rows), rows)) / (1 - last.value)
-        gain, error = float(held.mean(ahead, rows)) / unit, WIDER * held.error(ahead, rows) / unit
+        by = found.growth(judge, prefer)
+        gain, error = (by.gain, by.error) if by is not None else (float(held.mean(ahead, rows)), WIDER * held.error(ahead, rows))
         return [
             dict(rows=round(n * (K - 2) / K), score=first["value"], low=first["low"], high=first["high"]),
-            dict(rows=round(n * (K - 1) / K), score=last.value, low=last.low, high=last.high, gain=gain, error=error),
+            dict(rows=round(n * (K - 1) / K), score=last.value, low=last.low, high=last.high, gain=gain / unit, error=error / unit),
         ]
     return []
 
 
 def _fewer(race: Race, mix: Mix, rows: Array) -> list[Array] | None:
-    """Outputs for all rows by models that have seen all folds but two, that of the row and the next one, and again with the one before.
+    """Outputs for all rows by models that have seen all folds but two, that of the row and another one: for each of those.
 
     None where some member did not run there.
     """
     found = []
-    for step in (1, race.K - 1):
+    for step in range(1, race.K):
         whole: Array | None = None
         for k in range(race.K):
             at = np.flatnonzero(race.fold[rows] == k)

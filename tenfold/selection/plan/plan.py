@@ -158,7 +158,7 @@ class Plan:
         left = budget - spent - (cost_of(stayed, self.folds, self.nested) - cost_of(stayed, self.folds, False))
         pairs = self.folds * (self.folds - 1) / 2 if self.nested else 0.0
         fits = self.folds + pairs / 2  # about half of them run on pairs too
-        return affordable_variants([families[number] for number in leaders], self.shape, fits, left)
+        return affordable_variants([families[number] for number in leaders], self.shape, fits, left, families)
 
     def repeats(self, finalists: Sequence[Family]) -> int:
         """On how many more divisions of the rows the finalists run."""

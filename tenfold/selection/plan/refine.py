@@ -22,15 +22,24 @@ PENALTY = 10.0  # of the values of leaves
 KEPT = ("loss", "max_features", "min_samples_leaf", "subsample", "monotonic_cst")  # of boosting, by a variant that does not change them
 
 
-def affordable_variants(leaders: Sequence[Entry], shape: Shape, fits: float, left: float) -> list[Entry]:
-    """The variants of these families, in their order, that so many seconds of one core have room for, each with so many fits."""
-    found = []
+def affordable_variants(
+    leaders: Sequence[Entry], shape: Shape, fits: float, left: float, known: Sequence[Entry] = ()
+) -> list[Entry]:
+    """The variants of these families, in their order, that so many seconds of one core have room for, each with so many fits; none that is
+    the same as another one, or as one of those that are known, such as wide kernels made narrower and narrow ones made wider."""
+    found, seen = [], {_made_of(one) for one in (*leaders, *known)}
     for entry in leaders if shape.rows >= LEAST_ROWS else []:
         for one in VARIANTS[entry.kind](entry, shape) if entry.kind in VARIANTS else []:
-            if one.seconds * fits <= left:
+            if one.seconds * fits <= left and _made_of(one) not in seen:
                 found.append(replace(one, refines=entry.title))
+                seen.add(_made_of(one))
                 left -= one.seconds * fits
     return found
+
+
+def _made_of(entry: Entry) -> tuple[object, ...]:
+    """What is fitted: the same for families that differ by their titles alone."""
+    return repr(entry.learner), entry.name, entry.values, entry.powers
 
 
 def _of_boosting(entry: Entry, shape: Shape) -> list[Entry]:

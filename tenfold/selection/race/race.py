@@ -123,6 +123,11 @@ class Race(Standing):
         return singles + ([(i, o) for i in range(self.K) for o in range(i + 1, self.K)] if self.pairs else [])
 
     @property
+    def guess(self) -> int:
+        """The setting that learns nothing from the columns."""
+        return next(c for c, setting in enumerate(self.settings) if setting.family.is_guess)
+
+    @property
     def laps(self) -> list[range]:
         """The families of the first lap, and the variants of a second one where there is one."""
         return [range(self.first), *([range(self.first, len(self.families))] if len(self.families) > self.first else [])]
