@@ -12,7 +12,7 @@ import typer
 
 from tenfold.app.learners import predictor
 from tenfold.app.options import JsonFlag, QuietFlag, RunFolder
-from tenfold.app.select import listener
+from tenfold.app.select import known_of, listener
 from tenfold.app.select_run import Request, run_select
 from tenfold.app.show import Json, Silent, Text
 from tenfold.app.words import clean
@@ -37,9 +37,9 @@ def resume_command(folder: Stopped, quiet: QuietFlag = False, as_json: JsonFlag 
     Example:  tenfold resume churn.tenfold
     """
     checkpoint = Checkpoint.found(folder)
-    check_folder(folder)
     asked = checkpoint.asked
-    request = Request(Path(asked["file"]), asked["target"], folder, Settings.of(asked["settings"]))
+    request = Request(Path(asked["file"]), asked["target"], folder, Settings.of(asked["settings"]), replace=asked["replace"])
+    check_folder(folder, known_of(request.file, request.target), request.replace)
     return run_select(request, listener(quiet, as_json), checkpoint).code
 
 
@@ -60,10 +60,10 @@ def reproduce_command(
         made = "tenfold select or tenfold fit has made with this version"
         raise BadFile(f"{folder} holds no run that can be done again: give a folder that {made}")
     try:
-        # a run that was stopped may have taken what is fitted sooner
-        asked, target = Settings.of(record["asked"] | dict(prefer=record["prefer"])), str(record["settings"]["target"])
-        cut = record["interrupted"] or record["cut_by_time"]
-        until = Replay(index(record["units"]), bool(record.get("heat")), index(record.get("fewer") or 0)) if cut else Replay()
+        asked, target, heat = Settings.of(record["asked"]), str(record["settings"]["target"]), bool(record.get("heat"))
+        taken = str(record["prefer"])  # a run that was stopped may have taken what is fitted sooner
+        cut = record["interrupted"] or record["cut_by_time"] or heat
+        until = Replay(index(record["units"]), heat, index(record.get("fewer") or 0), taken) if cut else Replay(prefer=taken)
         before = _compared(record)
     except (KeyError, TypeError, AttributeError):
         raise BadFile(f"{folder / RECORD} does not say what was done, as if it had been edited: start again with tenfold select") from None

@@ -20,7 +20,7 @@ import typer
 import tenfold
 from tenfold.app.failures import Stopped
 from tenfold.core.errors import BadFile, BadInput, BadParameter
-from tenfold.saved.writing import new_folder, put_folder, written_as
+from tenfold.saved.writing import new_folder, put_folder, write_parquet, written_as
 from tenfold.selection.model.store import MODEL, RECORD, REPORT, SKETCH, plain
 from tenfold.table.columns import typed_names
 from tenfold.table.reading import pl, place_of
@@ -169,5 +169,5 @@ def write_folder(
         for name, text in texts.items():
             Path(new, name).write_text(text, encoding="utf-8")
         for name, frame in (frames or {}).items():
-            frame.write_parquet(os.path.join(new, name))
+            write_parquet(os.path.join(new, name), frame)
         put_folder(new, path)

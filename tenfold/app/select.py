@@ -130,11 +130,16 @@ def _folders(file: Path, targets: list[str], out: Path | None) -> dict[str, Path
 
 def folder_for(file: Path, target: str, out: Path | None, replace: bool) -> tuple[Path, str | None]:
     """Where a run is saved, and a note where that is not the usual place; refused before any work is done."""
-    known = dict(settings=dict(target=target), data=dict(name=file.name, place=place_of(file)))
+    known = known_of(file, target)
     usual = Path(f"{stem_of(file)}.tenfold")
     folder, note = usual_folder(stem_of(file), known) if out is None and not replace else (out or usual, None)
     check_folder(folder, known, replace)
     return folder, note
+
+
+def known_of(file: Path, target: str) -> dict[str, Any]:
+    """What a record says of the table and the target, before there is one."""
+    return dict(settings=dict(target=target), data=dict(name=file.name, place=place_of(file)))
 
 
 def stem_of(file: Path) -> str:

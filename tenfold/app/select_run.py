@@ -61,7 +61,7 @@ class Request:
     @property
     def asked(self) -> dict[str, Any]:
         """What a checkpoint keeps of it."""
-        return dict(settings=self.settings.facts(), target=self.target, file=str(self.file.absolute()))
+        return dict(settings=self.settings.facts(), target=self.target, file=str(self.file.absolute()), replace=self.replace)
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ def run_select(request: Request, show: Silent, checkpoint: Checkpoint | None = N
             notes = [keeps]
             folder = stopped_folder(folder, found.record)
         with undisturbed():
-            _save(found, folder, request.replace or resumed, checkpoint)
+            _save(found, folder, request.replace, checkpoint)
             saved = True
         if not (found.interrupted or found.record["cut_by_time"]):
             checkpoint.forget()

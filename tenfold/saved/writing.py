@@ -16,7 +16,7 @@ import shutil
 import stat
 import tempfile
 from collections.abc import Iterator
-from typing import BinaryIO
+from typing import Any, BinaryIO
 
 from tenfold.core.errors import BadFile
 
@@ -84,6 +84,16 @@ def written_as(path: str) -> Iterator[None]:
         if not isinstance(failure, OSError):
             raise
         raise cannot_write(path, failure) from None
+
+
+def write_parquet(path: str, frame: Any) -> None:
+    """A frame of polars as a file, which Python writes: what is in the way then is an OSError, as for other files."""
+    content = io.BytesIO()
+    frame.write_parquet(content)
+    with open(path, "wb") as file:
+        file.write(content.getbuffer())
+        file.flush()
+        os.fsync(file.fileno())
 
 
 def cannot_keep(failure: OSError) -> BadFile:

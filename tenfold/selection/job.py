@@ -129,7 +129,7 @@ class Job:
         if found.decision_facts is not None:
             self.emit("decisions", **found.decision_facts)
         model = self._model(found, coder, found.taken)
-        fit = found.fit_seconds(found.taken)
+        fit, left = found.fit_seconds(found.taken), self.search.left
         self.checks["copied"] = None
         if not self.search.interrupted and (left is None or 2 * fit <= left):
             self.checks["copied"] = copied(found, model, dataset, self.settings.seed)
@@ -158,7 +158,9 @@ class Job:
         return Result.of(found, dataset, (model, beside), self.settings, self.checks | how, search.gone)
 
     def _decided(self, dataset: Dataset, race: Race) -> Outcome:
-        found, left = decide(race, dataset.task, dataset.judge, self.settings.prefer, dataset.decisions), self.search.left
+        replay, left = self.search.replay, self.search.left
+        prefer = replay.prefer if replay is not None and replay.prefer is not None else self.settings.prefer
+        found = decide(race, dataset.task, dataset.judge, prefer, dataset.decisions)
         return found if left is None else found.hurried(left)
 
     def _model(self, found: Outcome, coder: TableCoder, mix: Mix) -> TableModel:

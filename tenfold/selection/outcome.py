@@ -56,8 +56,10 @@ class Outcome:
 
     def hurried(self, seconds: float) -> Outcome:
         """The same, but for what can be fitted in so many seconds by what fits have taken so far: the best single model rather than an
-        ensemble, the simplest that is as good rather than that; the quickest of them where none can."""
-        found = [self, *(self.preferring(other) for other in ("fast", "simple") if other != self.prefer)]
+        ensemble, the simplest that is as good rather than that; the quickest of them where none can. For want of time a signal does not
+        become none: of those that show none by themselves nothing is taken."""
+        others = [self.preferring(other) for other in ("fast", "simple") if other != self.prefer]
+        found = [self, *(one for one in others if self.is_guess or not one.is_guess)]
         return next((one for one in found if one.fit_seconds(one.taken) <= seconds), min(found, key=lambda one: one.fit_seconds(one.taken)))
 
     def fit_seconds(self, mix: Mix) -> float:
@@ -211,7 +213,7 @@ class Outcome:
         race, found = self.race, self.audit
         if found is None or self.is_guess or race.ordered:
             return False
-        return len(race.complete_folds) == race.K and falls_with_rows(self.judge) and not found.fewer and not race.less_units
+        return len(race.complete_folds) == race.K and falls_with_rows(self.judge) and not found.fewer.get(self.prefer)
 
 
 def decide(race: Race, task: Task, judge: Score, prefer: str = "best", decisions: Decisions | None = None) -> Outcome:

@@ -51,11 +51,12 @@ DECIDING, WEIGHING = 1e-6, 6e-6  # seconds of deciding for each row and output, 
 @dataclass(frozen=True)
 class Replay:
     """How far an earlier run came: all of its plan, or so many units of it; heat: of its first heat; fewer: so many units of
-    models of fewer rows behind it, None for what the plan says."""
+    models of fewer rows behind it, None for what the plan says; prefer: what was taken in the end, where the time was short."""
 
     units: int | None = None
     heat: bool = False
     fewer: int | None = None
+    prefer: str | None = None
 
 
 class Search:

@@ -21,7 +21,7 @@ import numpy as np
 
 import tenfold
 from tenfold.core.errors import BadFile
-from tenfold.saved.writing import new_folder, put_folder, written_as
+from tenfold.saved.writing import new_folder, put_folder, write_parquet, written_as
 from tenfold.selection.model.table_model import TableModel
 from tenfold.table.reading import pl
 from tenfold.table.sketch import is_sketch
@@ -91,7 +91,9 @@ def _other_than(earlier: Facts, record: Facts) -> str | None:
         places = {data.get("place"), mine.get("place")} - {None}  # frames, and earlier versions, have none
         if before != after:
             return f"a model for {str(before)[:60]!r}"
-        return None if len(places) < 2 else f"a model from another {data['name']}"
+        if len(places) < 2:
+            return None
+        return f"a model from {'another ' if data['name'] == mine['name'] else ''}{data['name']}"
     except (KeyError, TypeError, AttributeError):  # another version, or somebody wrote in it
         return "another model"
 
@@ -149,7 +151,7 @@ def write_run(
         if sketch is not None:
             _write_text(os.path.join(new, SKETCH), json.dumps(plain(sketch), ensure_ascii=False, allow_nan=False) + "\n")
         if held_out is not None:
-            held_out.write_parquet(os.path.join(new, HELD_OUT))
+            write_parquet(os.path.join(new, HELD_OUT), held_out)
         put_folder(new, path)
     return folder
 

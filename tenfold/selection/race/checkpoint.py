@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+import tenfold
 from tenfold.core.errors import BadFile
 from tenfold.evaluate.validate.training_sets import Held
 from tenfold.saved.archive import require
@@ -52,7 +53,7 @@ class Checkpoint:
         if self.trouble is not None or (not done and time.perf_counter() - self.last < EVERY):
             return
         facts = dict(self.asked, families=kept, done=race.done, dropped=list(race.dropped.items()))
-        facts |= dict(failures=race.failures, warned=race.warned, fold=_digest(race.fold), heat=heat)
+        facts |= dict(failures=race.failures, warned=race.warned, fold=_digest(race.fold), heat=heat, tenfold=tenfold.__version__)
         facts |= dict(refitted=[(number, held) for number, sets in enumerate(race.fits.sets) for held in sorted(sets.refitted)])
         arrays = {name: getattr(race, name) for name in ARRAYS} | {f"score {name}": one for name, one in race.scores.items()}
         arrays |= {f"inner {o}": one for o, one in enumerate(race.inner)}
@@ -85,10 +86,14 @@ class Checkpoint:
                 arrays = {name: file[name] for name in file.files}
             facts = json.loads(arrays.pop("facts").tobytes())
             asked = dict(settings=dict(facts["settings"]), target=_text(facts["target"]), file=_text(facts["file"]), sha256=facts["sha256"])
+            asked["replace"] = facts.get("replace") is True
             one = cls(folder, asked)
             one.state = dict(facts=_checked(facts), arrays=arrays)
+            begun = str(facts.get("tenfold"))
         except (BadFile, OSError, ValueError, KeyError, TypeError, AttributeError, EOFError, zipfile.BadZipFile) as reason:
             raise BadFile(f"{path} cannot be read as a race: start again with tenfold select ({reason})") from None
+        if begun != tenfold.__version__:  # models of two versions are not one race
+            raise BadFile(f"{path} was begun by tenfold {begun[:20]}, and this is {tenfold.__version__}: start again with tenfold select")
         return one
 
     def families(self) -> list[str] | None:

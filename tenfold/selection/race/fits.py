@@ -132,12 +132,12 @@ class Fits:
     def _evaluate(self, place: int, model: Any, k: int, held: Held, family: Family, unit: Unit) -> None:
         """What a model says of the rows of fold k, which it has not seen, with each power."""
         rows = self.division.rows(k)
-        if family.raw and self.raw is not None:
-            Z = as_floats(self.raw.X[rows])  # of categories alone codes of two bytes are kept
-        else:
-            with self.lock:
-                Z = self.prepared.at(held).tested(k)
         try:
+            if family.raw and self.raw is not None:
+                Z = as_floats(self.raw.X[rows])  # of categories alone codes of two bytes are kept
+            else:
+                with self.lock:
+                    Z = self.prepared.at(held).tested(k)
             said = model._outputs(Z)
         except ERRORS as reason:  # more neighbours than there are training rows, where one fold has nearly all of them
             unit.failure = unit.failure or first_line(reason)
