@@ -208,7 +208,7 @@ def test_classes_of_a_row_or_two_count_in_the_estimate(metric: str) -> None:
 def test_classes_of_a_row_or_two_are_left_out_and_told(frame: pl.DataFrame, asked: dict[str, Any]) -> None:
     found = tenfold.select(frame, "target", effort="quick", **asked)
     assert set(found.model.classes_) <= {"a", "b", "c"}
-    notes = find_task(frame["target"], typed=True).notes
+    notes = find_task(frame["target"]).notes
     assert len(notes) == 1 and "left out" in notes[0] and "which the estimate does not count" in notes[0]
 
 

@@ -625,7 +625,7 @@ def test_trees_take_the_columns_as_they_are(tmp_path: Path) -> None:
         by_hand = np.sqrt(np.mean((model.predict(raw.filter(fold == i)) - y[fold == i]) ** 2))
         assert found.scores["rmse"][1, i] == pytest.approx(by_hand, rel=1e-9)
     assert found.scores["rmse"][1].max() < 0.3 < found.scores["rmse"][0].min()
-    fitted = refit(found, find_task(pl.Series("y", y * 1.0), typed=True, asked="number"), coder, Mix({1: 1.0}))
+    fitted = refit(found, find_task(pl.Series("y", y * 1.0), asked="number"), coder, Mix({1: 1.0}))
     model = TableModel.of(coder, fitted, "y", half_width=0.5)
     tenfold.save(model, tmp_path / "m.tenfold")
     new = pl.DataFrame({"x": [0.1, None, 2.0], "name": ["unseen", "b", None]})

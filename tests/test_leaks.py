@@ -101,4 +101,4 @@ def test_copies_of_rows_are_no_leak() -> None:
     rng = np.random.default_rng(0)
     once = pl.DataFrame({"x": rng.normal(size=200), "c": [f"id{k}" for k in range(200)], "y": rng.choice(["a", "b"], size=200)})
     twice = pl.concat([once, once])
-    assert leak_suspects(twice.drop("y"), find_task(twice["y"], True, None)) == []
+    assert leak_suspects(twice.drop("y"), find_task(twice["y"], None)) == []

@@ -150,25 +150,25 @@ def test_types_of_a_frame_are_respected() -> None:
     ],
 )
 def test_task_from_the_target(values: list[str], kind: str) -> None:
-    task = find_task(pl.Series("y", values), typed=False)
+    task = find_task(pl.Series("y", values))
     assert task.kind == kind
     assert len(task.y) == 20
 
 
 def test_task_drops_rows_and_tells() -> None:
-    task = find_task(pl.Series("y", ["a", "b", None, " ", "a"] * 6 + ["rare"]), typed=False)
+    task = find_task(pl.Series("y", ["a", "b", None, " ", "a"] * 6 + ["rare"]))
     assert len(task.y) == 18 and set(task.y) == {"a", "b"}
     assert any("12 rows without a value" in note for note in task.notes) and any(
         "'rare'" in note for note in task.notes
     )
     assert task.notes[-1] == "class 'b' has only 6 rows: what is said of it rests on few rows"
-    several = find_task(pl.Series("y", ["a"] * 9 + ["b"] * 3 + ["c"] * 30 + ["d"] * 10), typed=False)
+    several = find_task(pl.Series("y", ["a"] * 9 + ["b"] * 3 + ["c"] * 30 + ["d"] * 10))
     assert several.notes == ["2 classes have fewer than 10 rows ('a' 9, 'b' 3): what is said of them rests on few rows"]
-    few = find_task(pl.Series("y", [1, 2, 3] * 10), typed=True)
+    few = find_task(pl.Series("y", [1, 2, 3] * 10))
     assert not few.notes and "--task number" in str(few.why)
-    assert find_task(pl.Series("y", [1, 2, 3] * 10), typed=True, asked="number").kind == "number"
+    assert find_task(pl.Series("y", [1, 2, 3] * 10), asked="number").kind == "number"
     with pytest.raises(BadInput, match="cannot be read as a number: it holds 'a'"):
-        find_task(pl.Series("y", ["a", "b"] * 10), typed=False, asked="number")
+        find_task(pl.Series("y", ["a", "b"] * 10), asked="number")
 
 
 # --- coder ---------------------------------------------------------------------------------------------
@@ -283,7 +283,7 @@ def test_every_class_is_left_when_two_folds_are_out() -> None:
 
 def test_leaks_are_seen_and_honest_columns_are_not() -> None:
     frame, y = two_classes(400, 0, strength=3.0)
-    task = find_task(pl.Series("y", y), typed=True)
+    task = find_task(pl.Series("y", y))
     assert leak_suspects(frame, task) == []
     planted = frame.with_columns(
         number=pl.Series((y == "yes") + np.random.default_rng(1).normal(size=400) * 0.05),

@@ -153,22 +153,38 @@ def test_whole_floats_are_written_as_whole_numbers() -> None:
 @pytest.mark.parametrize("word", ["NA", "?", "#N/A", "null"])
 def test_a_missing_class_is_no_class(word: str) -> None:
     cells = ["yes", "no", "yes", word] * 10
-    task = find_task(pl.Series("y", cells), typed=False)
+    task = find_task(pl.Series("y", cells))
     assert set(task.y) == {"no", "yes"} and len(task.y) == 30
     assert f"10 rows without a value of 'y' left out (such as {word!r} in row 4, read as missing" in task.notes[0]
     assert "--category y" in task.notes[0]
-    assert set(find_task(pl.Series("y", cells), False, as_written=True).y) == {"no", "yes", word}
+    assert set(find_task(pl.Series("y", cells), as_written=True).y) == {"no", "yes", word}
+
+
+@pytest.mark.parametrize(
+    "cells", [["2020-01-02", "2020-01-03", "2021-05-06"], ["3 May 2021", "4 June 2022"], ["01/02/2020 10:00", "05/03/2020 11:30"]]
+)
+def test_dates_are_no_classes_unless_they_are_called_so(cells: list[str]) -> None:
+    target = pl.Series("y", cells * 10)
+    with pytest.raises(BadInput, match=r"'y' holds dates such as .*: give a number, such as days since one of them, or --category y"):
+        find_task(target)
+    assert set(find_task(target, as_written=True).y) == set(find_task(target, asked="classification").y) == set(cells)
+
+
+def test_too_few_rows_are_left_where_classes_are_left_out() -> None:
+    cells = ["a", "b", "c"] * 3 + [f"level {one}" for one in range(200)]
+    with pytest.raises(BadInput, match="'y' has 203 classes in 209 rows, and only 9 rows have one that occurs 3 times: at least 10"):
+        find_task(pl.Series("y", cells))
 
 
 def test_words_that_may_be_classes_are() -> None:
-    assert set(find_task(pl.Series("y", ["+", "-", "none"] * 10), typed=False).y) == {"+", "-", "none"}
-    assert set(find_task(pl.Series("y", ["NA", "?"] * 10), typed=False).y) == {"NA", "?"}  # nothing else is left
+    assert set(find_task(pl.Series("y", ["+", "-", "none"] * 10)).y) == {"+", "-", "none"}
+    assert set(find_task(pl.Series("y", ["NA", "?"] * 10)).y) == {"NA", "?"}  # nothing else is left
 
 
 def test_odd_cells_in_a_target_of_numbers() -> None:
     cells = written()
     cells[7] = "#DIV/0!"
-    task = find_task(pl.Series("y", cells), typed=False)
+    task = find_task(pl.Series("y", cells))
     assert task.kind == "number" and len(task.y) == N - 1
     assert task.notes == ["1 row without a value of 'y' left out (such as '#DIV/0!' in row 8, read as missing)"]
 
@@ -177,9 +193,9 @@ def test_odd_cells_in_a_target_of_numbers() -> None:
     ("asked", "kind"), [("regression", "number"), ("Classification", "classes"), ("classes", "classes")]
 )
 def test_tasks_by_the_names_that_others_use(asked: str, kind: str) -> None:
-    assert find_task(pl.Series("y", [1, 2, 3] * 10), typed=True, asked=asked).kind == kind
+    assert find_task(pl.Series("y", [1, 2, 3] * 10), asked=asked).kind == kind
     with pytest.raises(BadParameter, match="task='ranking': must be 'classes' or 'number'"):
-        find_task(pl.Series("y", [1, 2, 3] * 10), typed=True, asked="ranking")
+        find_task(pl.Series("y", [1, 2, 3] * 10), asked="ranking")
 
 
 # --- what the user asks for ----------------------------------------------------------------------------

@@ -173,7 +173,7 @@ def test_a_page_without_what_drives_the_model_says_so(monkeypatch: pytest.Monkey
 def test_it_does_not_clear_a_column_that_gives_the_others_away() -> None:
     y, x = [*labels()["y"].to_list(), "A"], np.random.default_rng(2).normal(size=301)
     given = [f"level {one.lower()}" for one in y]
-    task = find_task(pl.Series("y", y), typed=True, tiny=True)
+    task = find_task(pl.Series("y", y), tiny=True)
     assert set(task.classes) == set("abcA")
     assert [name for name, _ in leak_suspects(pl.DataFrame(dict(x=x, given=given)), task)] == ["given"]
     measured = [float("abc".index(one.lower())) for one in y]
@@ -185,7 +185,7 @@ def test_it_does_not_part_copies(twice: int) -> None:
     frame = pl.concat([labels("d"), labels("d")[:20].with_columns(y=labels()["y"][:20])])
     last = labels("d")[twice : twice + 1].with_columns(y=pl.Series(["d"]))
     frame = pl.concat([frame.filter(pl.col("y") != "d"), *([last, last] if twice else [last])])
-    task = find_task(frame["y"], typed=True, tiny=True)
+    task = find_task(frame["y"], tiny=True)
     groups, note = duplicate_groups(frame.drop("y"), task, 5)
     assert groups is not None and "kept in the same fold" in note
 

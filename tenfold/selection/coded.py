@@ -22,7 +22,7 @@ def coded_regression(table: Any, target: str) -> tuple[Array, Array, list[str]]:
     check_name(target, raw.frame.columns)
     refuse_repeated(raw.name, set(raw.repeated), [target])
     comma = comma_of(raw)
-    task = find_task(raw.frame[target], raw.typed, "number", comma)
+    task = find_task(raw.frame[target], "number", comma)
     columns, used = look_at_columns(raw.frame.drop(target)[task.rows], raw.typed, comma=comma, rows=task.rows)
     if not used.width:
         raise BadInput(why_no_columns(columns, target))

@@ -125,7 +125,7 @@ def dataset_of(
     columns_asked.check(frame.columns, target)
     # A learner of a race may fail of classes of one row, and others go on; by time each class must have come up before the first fold.
     tiny = not named and "time_column" not in roles and not _needs_every_class(asked.metric)
-    task = find_task(frame[target], raw.typed, asked.task, comma, target in columns_asked.category, tiny)
+    task = find_task(frame[target], asked.task, comma, target in columns_asked.category, tiny)
     weight = None
     if "weights" in roles:
         weight, task = weights_of(raw, roles["weights"], comma, task, tiny)

@@ -175,7 +175,7 @@ def task_of(table: Table) -> Task:
     """Classes or a number, by the kind of the target where it was given."""
     assert table.target is not None
     asked = {"nominal": "classes", "ordinal": "classes"}.get(table.given.get(table.target, ""))
-    return find_task(table.raw.frame[table.target], table.raw.typed, asked, comma=table.comma)
+    return find_task(table.raw.frame[table.target], asked, comma=table.comma)
 
 
 def _short(name: str) -> str:

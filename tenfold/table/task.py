@@ -9,6 +9,7 @@ import numpy as np
 from tenfold.core.data import Array
 from tenfold.core.errors import BadInput, BadParameter
 from tenfold.table.cells import FEW_INTEGERS, Odd, as_numbers, as_texts, finite, without_missing_words
+from tenfold.table.dates import looks_like_dates
 from tenfold.table.reading import pl
 
 TASKS = ("classes", "number")
@@ -74,7 +75,7 @@ def kind_of(series: pl.Series) -> str:
 
 
 def find_task(
-    series: pl.Series, typed: bool, asked: str | None = None, comma: bool = False, as_written: bool = False, tiny: bool = False
+    series: pl.Series, asked: str | None = None, comma: bool = False, as_written: bool = False, tiny: bool = False
 ) -> Task:
     """Classes or a number, and the rows that have a target.
 
@@ -85,6 +86,12 @@ def find_task(
     name = series.name
     target = _read(series, comma, as_written)
     numbers = target.numbers
+    if asked is None and numbers is None and looks_like_dates(target.texts):
+        example = str(target.texts.drop_nulls()[0])[:40]
+        raise BadInput(
+            f"the target column {name!r} holds dates such as {example!r}: give a number, such as days since one of them, or --category "
+            f"{name} to take each for a class"
+        )
     kind, why = _kind(name, target, asked)
     present = target.texts if numbers is None else numbers
     rows = np.flatnonzero(present.is_not_null().to_numpy())
@@ -114,6 +121,11 @@ def learnable(task: Task, those: str = "", tiny: bool = False) -> Task:
         raise BadInput(f"only {have} a value of {name!r}: at least {LEAST_ROWS} are needed")
     if task.kind == "classes":
         y, rows = _without_tiny_classes(name, y, rows, task.notes, those, tiny)
+        if len(rows) < LEAST_ROWS:
+            raise BadInput(
+                f"the target column {name!r} has {len(task.classes):,} classes in {len(task.rows):,} rows{those}, and only {len(rows)} "
+                f"rows have one that occurs {LEAST_CLASS_ROWS} times: at least {LEAST_ROWS} are needed"
+            )
         return replace(task, y=np.ascontiguousarray(y), rows=rows, notes=[*task.notes, *_small_classes(y, those)])
     if y.min() == y.max():
         raise BadInput(f"the target column {name!r} is {y[0]:g} in every row{those}: there is nothing to predict")
