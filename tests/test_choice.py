@@ -140,6 +140,12 @@ def test_of_a_family_that_was_dropped_the_board_has_the_best_setting(monkeypatch
     dropped = next(place for place in places if place["against"] == "dropped")
     shallow, deep = (float(np.nanmean(found.scores["rmse"][c])) for c in (2, 3))
     assert dropped["score"] == deep < shallow
+    variant = replace(families[1], title="ridge; more", learner=tenfold.Ridge(alpha=9.0), refines="tree")
+    found.enter([variant])
+    found.run()
+    seen = found.open_to(found.held_out(), list(range(5)))
+    places = [place_facts(place, found, {}) for place in choose(found.settings, seen, np.arange(600)).places]
+    assert {one["model"]: one["against"] for one in places}["ridge; more"] == "passed over"  # it has run, and trees do not lead
 
 
 def test_a_race_that_was_cut_goes_on_where_it_was() -> None:

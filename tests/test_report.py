@@ -18,7 +18,7 @@ from small_portfolio import shrink
 
 import tenfold
 from tenfold.app.commands import run
-from tenfold.core.errors import BadFile, BadInput
+from tenfold.core.errors import BadFile, BadInput, BadParameter
 from tenfold.report import classes as classes_of_page
 from tenfold.report import trust
 from tenfold.report.folder import report_run
@@ -296,6 +296,10 @@ def test_a_run_writes_its_report(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     page = found.report(tmp_path / "a.html", table).read_text(encoding="utf-8")
     assert {"drivers", "failing", "errors"} <= set(Nodes(page).sections) and "Most of it comes from a" in page
     assert "drivers" not in Nodes(found.report(tmp_path / "b.html").read_text(encoding="utf-8")).sections
+    (tmp_path / "mine.csv").write_text("a,b\n1,2\n")
+    with pytest.raises(BadParameter, match=r"mine.csv': this is where the page goes, not the table: end it in .html"):
+        found.report(tmp_path / "mine.csv")
+    assert (tmp_path / "mine.csv").read_text() == "a,b\n1,2\n"
     with pytest.raises(BadInput, match="has 119 rows, but the run was made from 120"):
         found.report(tmp_path / "c.html", table[1:])
     monkeypatch.chdir(tmp_path)

@@ -267,6 +267,10 @@ def test_places_are_those_of_the_transcript() -> None:
     assert section is not None
     rows = section.blocks[1].rows
     assert [row[0] for row in rows] == ["1", "", "2", "3", "", ""] and rows[-1][4] == "dropped after 2 folds"
+    record["board"][-1]["against"] = "passed over"
+    section = race(Facts(record))
+    assert section is not None and section.blocks[1].rows[-1][::4] == ["", "passed over"]
+    assert "does not lead in the end" in str(section.blocks[2])
 
 
 def test_the_scale_of_the_board_is_no_narrower_than_its_ranges() -> None:

@@ -216,7 +216,9 @@ def test_the_guess_alone_is_nothing_that_was_fitted(
     monkeypatch.setattr(search, "Deadline", Over)
     stop_after(1)
     assert run([*SELECT, "--replace"]) == 5 and model("t.tenfold") == whole
-    assert "before there was anything to save" in capsys.readouterr().out
+    told = capsys.readouterr()
+    assert "before there was anything to save" in told.out
+    assert told.err == "tenfold: the time was over before anything was fitted: give more with --time\n"
 
 
 def test_what_cannot_be_fitted_in_time_is_not_begun(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from tenfold.app.words import AsItIs, clean, figure, metric_name, seconds, short
+from tenfold.app.words import AsItIs, clean, figure, folded, metric_name, seconds, short
+from tenfold.selection.board import DROPPED, PASSED_OVER
 from tenfold.table.reading import cut_after_word
 
 BAR = 21  # characters for the interval of a score
@@ -38,13 +39,13 @@ def board_lines(
     heads = [metric_name(one) for one in others]
     lines = ["", line("RACE", "", metric_name(metric), better, "against #1", heads, "one fit")]
     place = 0
-    gone = [row for row in rows if row["against"] == "dropped"]
-    rows = [row for row in rows if row["against"] != "dropped"]
+    gone, passed = ([row for row in rows if row["against"] == how] for how in (DROPPED, PASSED_OVER))
+    rows = [row for row in rows if row["against"] not in (DROPPED, PASSED_OVER)]
     running = [row for row in rows if row["rank"] > 0 and row["against"] != "failed"]
     hidden = running[MOST_PLACES:]
     rows = [row for row in rows if row not in hidden]
     for row, interval in zip(rows, intervals(rows), strict=True):
-        model = short(row["model"], name)
+        model = folded(row["model"], name)
         if row["against"] == "failed":
             lines.append(
                 f"{'':{first}}{model:<{name}}{'failed':>{SCORE}}  {cut_after_word(clean(row['reason'] or ''), 110)}"
@@ -58,13 +59,20 @@ def board_lines(
     if hidden:
         lines.append(f"  behind these: {len(hidden)} more, all in run.json")
     if gone:
-        named = [f"{short(row['model'])} ({figure(row['score'], metric)} after {row['folds']} folds)" for row in gone]
-        rest = f" and {len(gone) - MOST_DROPPED} more" if len(gone) > MOST_DROPPED else ""
-        lines.append(f"  dropped: {', '.join(named[:MOST_DROPPED])}{rest}")
+        when = [f" after {row['folds']} folds" for row in gone]
+        lines.append(f"  dropped: {_named(gone, when, metric)}")
+    if passed:
+        lines.append(f"  passed over, as what they refine does not lead in the end: {_named(passed, [''] * len(passed), metric)}")
     if not bar:
         lines.append(AsItIs(f"  {metric_name(metric)}: {better}."))
     lines += [f"  note: {short(title)}: {first_part(text)}" for title, text in notes.items()]
     return [*lines, "  This board is for ranking. It flatters whoever comes first; the next number does not."]
+
+
+def _named(rows: list[Facts], when: list[str], metric: str) -> str:
+    """Families that are not on the board, with their scores."""
+    named = [f"{short(row['model'])} ({figure(row['score'], metric)}{after})" for row, after in zip(rows, when, strict=True)]
+    return ", ".join(named[:MOST_DROPPED]) + (f" and {len(rows) - MOST_DROPPED} more" if len(rows) > MOST_DROPPED else "")
 
 
 def first_part(warning: str) -> str:

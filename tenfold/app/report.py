@@ -11,7 +11,7 @@ import typer
 from tenfold.app.options import columns_of
 from tenfold.app.words import clean, file_size
 from tenfold.core.errors import BadFile, BadParameter
-from tenfold.report.folder import report_run
+from tenfold.report.folder import PAGES, report_run
 from tenfold.report.printed import browser, print_page
 
 
@@ -39,7 +39,7 @@ def report_command(
         raise BadFile(f"there is no folder {folder}: give one that tenfold select or tenfold fit has made")
     if by is not None and file is None:
         raise BadParameter(f"--by {by}: groups are told from the training table, name it too: tenfold report {folder} FILE --by {by}")
-    if out is not None and out.suffix.lower() not in (".html", ".htm"):
+    if out is not None and out.suffix.lower() not in PAGES:
         raise BadParameter(f"--out {out}: this is where the page goes, with what --markdown and --pdf write beside it: end it in .html")
     if pdf:
         browser()  # none is said at once

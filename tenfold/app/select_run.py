@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import tenfold
-from tenfold.app.failures import STOPPED, TOO_LITTLE_TIME, Stopped
+from tenfold.app.failures import STOPPED, TOO_LITTLE_TIME, Stopped, print_message
 from tenfold.app.show import Silent
 from tenfold.app.words import file_size
 from tenfold.core.errors import BadFile, BadParameter, TenfoldError, TenfoldWarning
@@ -86,7 +86,7 @@ def run_select(request: Request, show: Silent, checkpoint: Checkpoint | None = N
         keeps = f"{folder}/ keeps its finished model; this one was stopped"
         if not found.leaderboard and (found.interrupted or found.record["cut_by_time"]) and is_finished(folder):
             show("kept", note=f"{keeps} before there was anything to save")
-            return Ended(_code(found), None)
+            return _ended(found, None)
         if found.interrupted and is_finished(folder) and (resumed or not request.replace):
             notes = [keeps]
             folder = stopped_folder(folder, found.record)
@@ -106,7 +106,7 @@ def run_select(request: Request, show: Silent, checkpoint: Checkpoint | None = N
         raise
     finally:
         show.close()
-    return Ended(_code(found), folder)
+    return _ended(found, folder)
 
 
 def _save(found: Run, folder: Path, replace: bool, checkpoint: Checkpoint) -> None:
@@ -125,10 +125,14 @@ def start_facts(seed: int) -> dict[str, Any]:
     return dict(version=tenfold.__version__, seed=seed, cores=thread_budget(), free=memory()[0])
 
 
-def _code(found: Run) -> int:
+def _ended(found: Run, folder: Path | None) -> Ended:
+    """How the run ended; that nothing was fitted in time is told as the failures of other commands are."""
     if found.interrupted:
-        return STOPPED
-    return TOO_LITTLE_TIME if found.record["cut_by_time"] and not found.leaderboard else 0
+        return Ended(STOPPED, folder)
+    if not found.record["cut_by_time"] or found.leaderboard:
+        return Ended(0, folder)
+    print_message("the time was over before anything was fitted: give more with --time")
+    return Ended(TOO_LITTLE_TIME, folder)
 
 
 def _report_and_judge(request: Request, show: Silent, found: Run, folder: Path, notes: list[str], began: float) -> None:
@@ -197,7 +201,8 @@ def report_into(folder: Path, file: Path, record: dict[str, Any], began: float) 
     except KeyboardInterrupt:
         return [f"the report was stopped: tenfold report {shlex.quote(str(folder))} writes it"]
     again = f"tenfold report {shlex.quote(str(folder))} {shlex.quote(str(file))}"
-    return [f"the report does not tell what drives the model, which takes longer: {again} finds it out"] if without else []
+    nothing = record["signal"] is False or not record["board"]  # drives a guess
+    return [f"the report does not tell what drives the model, which takes longer: {again} finds it out"] if without and not nothing else []
 
 
 def next_commands(folder: Path, file: Path, stopped: Path | None = None) -> list[str]:

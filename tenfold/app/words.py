@@ -67,6 +67,16 @@ def short(name: Any, most: int = LONGEST_NAME) -> str:
     return text if len(text) <= most else text[: most - 1] + "…"
 
 
+def folded(model: str, most: int) -> str:
+    """A learner with its settings, of bounded length: words are left out of the middle, as learners differ at the end, too."""
+    text = clean(model)
+    if len(text) <= most:
+        return text
+    tail = text[-(most // 2) :].partition(" ")[2]
+    head = text[: most - len(tail) - 2].rpartition(" ")[0]
+    return f"{head} … {tail}"[:most] if head and tail else short(text, most)
+
+
 def full(model: str) -> str:
     """A learner with its settings, which are at the end of its name."""
     return short(model, LONGEST_MODEL)

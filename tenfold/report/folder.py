@@ -23,6 +23,7 @@ from tenfold.selection.monitor.order import first_seen, ordered
 from tenfold.table.columns import Asked, check_name, comma_of
 from tenfold.table.reading import Raw, pl, read_table
 
+PAGES = (".html", ".htm")
 Facts = dict[str, Any]
 
 
@@ -55,6 +56,8 @@ def report_of(
     path: Any, model: TableModel, record: Facts, held_out: pl.DataFrame | None, table: Any = None, by: str | None = None
 ) -> Path:
     """Write the report of a run in memory; returns where it is."""
+    if Path(path).suffix.lower() not in PAGES:
+        raise BadParameter(f"path={str(path)!r}: this is where the page goes, not the table: end it in .html")
     _check_by(by, table)
     found = None if table is None or held_out is None else drivers_of(model, record, held_out, table, by)
     return write_report(path, plain(record), held_out, found)

@@ -11,10 +11,11 @@ from tenfold.report import charts, trust
 from tenfold.report.blocks import STRIP, Figure, Figures, Section, Table, Text
 from tenfold.report.facts import LONGEST_MODEL, Facts, counted, listed, number
 from tenfold.report.svg import Axis, strip
+from tenfold.selection.board import DROPPED, PASSED_OVER
 from tenfold.table.show import shown
 
 MOST_PLACES = 50
-DROPPED = "dropped"
+REFINED = "Passed over: variants of a family that does not lead in the end. A choice takes only those of the one that does."
 MOST_COMPARED = 8
 BEYOND = 0.25  # of the gap between the best and the guess that is drawn beyond both
 EQUAL = 0.01  # of the gap between the guess and the best: less is no difference in practice
@@ -53,6 +54,7 @@ def race(facts: Facts) -> Section | None:
             "corrected for overlapping training sets.",
         ),
         Table(heads, rows, right=(0, 2, 5), tight=(4,)),
+        *([Text(REFINED, faint=True)] if any(row.get("against") == PASSED_OVER for row in board) else []),
     ]
     if failed:
         blocks.append(Text(f"Could not be fitted: {listed([row.get('model') for row in failed], 8)}.", faint=True))
@@ -75,7 +77,7 @@ def race(facts: Facts) -> Section | None:
 
 def places_of(board: list[dict[str, Any]]) -> list[str]:
     """The place of each row; the guess has none, nor what was dropped: its score is that of other folds."""
-    running = [int(row.get("rank") != 0 and row.get("against") not in ("baseline", DROPPED)) for row in board]
+    running = [int(row.get("rank") != 0 and row.get("against") not in ("baseline", DROPPED, PASSED_OVER)) for row in board]
     return [str(place) if runs else "" for runs, place in zip(running, accumulate(running), strict=True)]
 
 

@@ -59,9 +59,8 @@ def reproduce(facts: Facts) -> Section:
             for one in tried[:MOST_LISTED]
         ]
         rest = len(tried) - len(rows)
-        caption = "; ".join(
-            (["scores are means over folds"] if facts.record.get("tried") else []) + ([f"{rest:,} more in the file"] if rest > 0 else [])
-        )
+        means = [f"scores are means over folds{_of_first(facts)}"] if facts.record.get("tried") else []
+        caption = "; ".join(means + ([f"{rest:,} more in the file"] if rest > 0 else []))
         blocks.append(
             Table(
                 ["model", facts.metric_name(), "standard error", "against the best", "seconds"],
@@ -75,6 +74,12 @@ def reproduce(facts: Facts) -> Section:
         blocks.append(Download("Everything tried, as CSV", "tried.csv", content))
     blocks.append(Code(card(facts), summary=CARD))
     return Section("reproduce", "Reproduce", blocks)
+
+
+def _of_first(facts: Facts) -> str:
+    """Which folds these are, where finalists ran on others too."""
+    divisions = int(number(facts.record.get("divisions")) or 1)
+    return f" of the first division of the rows; the board counts {divisions} of them for those that lead" if divisions > 1 else ""
 
 
 def written(tried: list[dict[str, Any]], metric: str) -> str:

@@ -12,6 +12,8 @@ from tenfold.selection.choice.choice import Mix, Place
 from tenfold.selection.race.race import Race
 from tenfold.table.task import Task
 
+DROPPED, PASSED_OVER = "dropped", "passed over"  # behind on the way; a variant of a family that does not lead in the end
+
 
 def name_of(mix: Mix, race: Race) -> str:
     """A model in words: of an ensemble how many."""
@@ -52,7 +54,7 @@ def place_facts(place: Place, race: Race, guesses: dict[str, float]) -> dict[str
         family="ensemble" if ensemble else family.title,
         score=scores.pop(judge.name),
         error=corrected_error(by_fold[folds], race.K),
-        against="dropped" if gone else place.against,
+        against=place.against if not gone else PASSED_OVER if np.isfinite(by_fold[folds]).all() and number not in race.dropped else DROPPED,
         rank=family.rank if not ensemble else max(one.rank for one in race.families) + 1,
         seconds=float(sum(seconds) / max(fits, 1)),
         reason=race.failures.get(family.title) if not known else None,
