@@ -327,6 +327,19 @@ def test_against_predictions_of_somebody_else(capsys: Captured) -> None:
         assert run(["compare", "a", "theirs.csv"]) == 3 and says in capsys.readouterr().err
 
 
+def test_nothing_is_written_into_a_run(capsys: Captured) -> None:
+    """Predictions called held_out.parquet took the place of what compare reads."""
+    assert fit(classes(100, 0, "t.csv"), "GaussianNB", "--quiet") == 0
+    before = Path("t.tenfold/held_out.parquet").read_bytes()
+    for given in ("t.tenfold", "t.tenfold/model.tenfold"):
+        assert run(["predict", given, "t.csv", "--out", "./t.tenfold/held_out.parquet"]) == 2
+        assert "lies in t.tenfold, which holds nothing but what tenfold has made" in capsys.readouterr().err
+    assert Path("t.tenfold/held_out.parquet").read_bytes() == before
+    for command in ("unusual", "reduce"):
+        assert run([command, "t.csv", "--save", "new.tenfold", "--out", "new.tenfold/p.csv"]) == 2
+        assert "--out new.tenfold/p.csv lies in new.tenfold" in capsys.readouterr().err and not Path("new.tenfold").exists()
+
+
 def test_weights_and_groups_of_rows_count(capsys: Captured) -> None:
     """Rows of a group err alike: a difference of four groups is no certain one, however many rows they have."""
     rng = np.random.default_rng(4)

@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 import tenfold
-from tenfold.core.errors import BadFile
+from tenfold.core.errors import BadFile, BadParameter
 from tenfold.saved.writing import new_folder, put_folder, write_parquet, written_as
 from tenfold.selection.model.table_model import TableModel
 from tenfold.table.reading import pl
@@ -55,6 +55,14 @@ def check_folder(folder: Path, record: Facts | None = None, replace: bool = Fals
     other = _other_than(earlier, record)
     if other:
         raise BadFile(f"{folder} holds {other}: choose another folder with --out, or replace it with --replace")
+
+
+def check_outside(out: Path, run: Path) -> None:
+    """Refuse a file for results that would lie in a folder made by tenfold, where it could replace what that holds. run: the folder, or
+    the model in it."""
+    folder = run if run.is_dir() or not (run.parent / RECORD).is_file() else run.parent
+    if out.resolve().is_relative_to(folder.resolve()):
+        raise BadParameter(f"--out {out} lies in {folder}, which holds nothing but what tenfold has made: name a file outside of it")
 
 
 def usual_folder(stem: str, record: Facts) -> tuple[Path, str | None]:
