@@ -459,6 +459,29 @@ def test_watch_finds_what_has_moved(capsys: Captured) -> None:
     assert run(["watch", "t.tenfold", "same.csv"]) == 3 and "keeps no sketch" in capsys.readouterr().err
 
 
+def test_cells_that_cannot_be_read_are_no_drift(capsys: Captured) -> None:
+    """Written in another way a column was said to be missing in every row, and to have drifted strongly."""
+    assert fit(classes(400, 0, "t.csv"), "GaussianNB", "--quiet") == 0
+    frame = pl.read_csv(classes(300, 5, "new.csv"), schema_overrides=dict(x=pl.String))
+    frame.with_columns(x="$" + pl.col("x")).write_csv("new.csv")
+    said = f"no row can be read in the column 'x': '${frame['x'][0]}' in 'x' is not a number as in training; write the values in that way"
+    assert run(["predict", "t.tenfold", "new.csv"]) == 3 and said in capsys.readouterr().err
+    assert run(["watch", "t.tenfold", "new.csv", "--against", "t.csv"]) == 1
+    out = " ".join(capsys.readouterr().out.split())
+    assert f"! {said}" in out and "DRIFTED" not in out and "NEVER SEEN" not in out
+    assert "VERDICT 'x' cannot be read: write the values as in training. No sign of drift." in out
+    assert run(["watch", "t.tenfold", "new.csv", "--json"]) == 1
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["notes"] == [said] and facts["unread"] == ["x"] and not facts["drifted"]
+    assert [one["name"] for one in facts["columns"]] != [] and "x" not in [one["name"] for one in facts["columns"]]
+    few = pl.Series([f"${one}" if i < 100 else one for i, one in enumerate(frame["x"])])
+    frame.with_columns(x=few).write_csv("new.csv")
+    assert run(["watch", "t.tenfold", "new.csv", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["notes"] == [
+        f"column 'x': 100 cells such as '${frame['x'][0]}' are not a number, and count as missing"
+    ]
+
+
 def test_columns_that_only_together_have_drifted(capsys: Captured) -> None:
     rng = np.random.default_rng(0)
     for name, sign in (("t.csv", 1), ("new.csv", -1)):

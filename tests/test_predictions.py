@@ -54,6 +54,20 @@ def in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(large, "PART", 2000)
 
 
+def test_a_cell_that_cannot_be_read_is_not_called_missing(capsys: Captured) -> None:
+    texts = ["1,234.50", "abc", "", *["0.5"] * 17]
+    table("new.csv", 20, 1).with_columns(x=pl.Series(texts)).write_csv("new.csv")
+    for gaps, marks in ((0, "missing, which it never was"), (5, None)):  # of the training table
+        frame = table("t.csv", 200)
+        frame.with_columns(x=pl.Series([None] * gaps + frame["x"].to_list()[gaps:], dtype=pl.Float64)).write_csv("t.csv")
+        assert run(["fit", "t.csv", "--target", "y", "--model", "GaussianNB", "--folds", "3", "--quiet"]) == 0
+        capsys.readouterr()
+        assert run(["predict", "t.tenfold", "new.csv", "--out", "a.csv", "--mark"]) == 0
+        assert "'x' cells such as '1,234.50' cannot be read (rows 1, 2)" in capsys.readouterr().err
+        said = "x cells such as '1,234.50' cannot be read"
+        assert pl.read_csv("a.csv")["unlike the training table"].to_list()[:4] == [said, said, marks and f"x {marks}", None]
+
+
 def test_rows_unlike_the_training_table_are_told(capsys: Captured) -> None:
     frame = table("new.csv", 20, 1).with_columns(x=pl.Series([5.0, -5.0, None, *[0.5] * 17]), c=pl.Series(["blue", *["red"] * 19]))
     frame.write_csv("new.csv")

@@ -220,16 +220,19 @@ def odd_cells(texts: pl.Series, values: pl.Series) -> Odd | None:
 
 def odd_list(texts: pl.Series, values: pl.Series, where: Callable[[int], str]) -> tuple[tuple[OddCell, ...], int]:
     """The first cells with a text that was read as missing, words that only say so not among them; and how many there are."""
-    unread = (values.is_null() & texts.is_not_null()).fill_null(False)
-    if not unread.any():
-        return (), 0
-    lower = texts.str.to_lowercase()
-    rows = (unread & ~lower.is_in(list(MISSING_IN_NUMBERS)).fill_null(False)).arg_true()
+    rows = unread_cells(texts, values).arg_true()
     cells = tuple(
         OddCell(row, where(row), str(texts[row]), CENSORED if CENSOR.match(str(texts[row])) else ODD)
         for row in rows.head(MOST_LISTED).to_list()
     )
     return cells, len(rows)
+
+
+def unread_cells(texts: pl.Series, values: pl.Series) -> pl.Series:
+    """Of the cells of a column of numbers or dates, which hold something that is not read; words for a missing value are none of them.
+
+    texts: from `as_texts`; values: what is read in them."""
+    return texts.is_not_null() & values.is_null() & ~texts.str.to_lowercase().is_in(list(MISSING_IN_NUMBERS)).fill_null(False)
 
 
 def _odd(texts: pl.Series, which: pl.Series) -> Odd | None:
