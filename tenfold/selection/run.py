@@ -225,7 +225,7 @@ class Run:
         return model
 
     def explain(
-        self, row: int | None = None, column: str | None = None, *, table: Any = None, label: str | None = None
+        self, row: int | None = None, column: str | None = None, *, table: Any = None, label: Any = None
     ) -> Reasons | Effect | list[tuple[str, float]]:
         """Why a row gets its prediction, how predictions change along a column, or which columns matter: as `tenfold explain`.
 

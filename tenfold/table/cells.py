@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -138,6 +139,21 @@ def as_known(texts: pl.Series, known: Collection[str]) -> pl.Series:
     """Texts in the spelling in which they are known."""
     other = other_spellings(known)
     return texts.replace(list(other), list(other.values())) if other else texts
+
+
+def label_of(value: Any, labels: list[str]) -> str:
+    """A class as it is written: 1.0 and 1.00 are 1 where that is a class, and True is true."""
+    text = str(value)
+    if text in labels:
+        return text
+    return other_spellings(labels).get(text) or next((label for label in labels if _same_number(text, label)), text)
+
+
+def _same_number(one: str, other: str) -> bool:
+    try:
+        return float(one) == float(other) and abs(float(one)) < 2**53  # larger ones are not told apart
+    except ValueError:
+        return False
 
 
 def as_numbers(texts: pl.Series, comma: bool = False) -> Numbers | None:
