@@ -10,7 +10,7 @@ import contextlib
 import json
 import os
 import platform
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,6 +20,7 @@ import typer
 import tenfold
 from tenfold.app.failures import Stopped
 from tenfold.core.errors import BadFile, BadInput, BadParameter
+from tenfold.prepare.table_rows import in_other_letters
 from tenfold.saved.writing import new_folder, put_folder, write_parquet, written_as
 from tenfold.selection.model.store import MODEL, RECORD, REPORT, SKETCH, plain
 from tenfold.table.columns import typed_names
@@ -76,6 +77,11 @@ def labels_of(table: Table) -> list[Any]:
     """What a column of ids calls each row; None where there is no such column."""
     names = next((column.name for column in table.columns if column.kind == "id"), None)
     return [None] * table.height if names is None else table.raw.frame[names].to_list()
+
+
+def check_new(prepare: Any, columns: Sequence[str], name: str) -> None:
+    """Refuse a table of this name that has not all columns that are used."""
+    in_other_letters(columns, prepare._used, f" in {name}, which is needed")
 
 
 def pipeline_of(prepare: Any, *steps: tuple[str, Any]) -> Any:

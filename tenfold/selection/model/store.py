@@ -180,7 +180,7 @@ def open_run(folder: Path) -> TableModel:
         raise BadFile(f"{folder} holds no {MODEL}: give a folder that tenfold select or tenfold fit has made")
     model = tenfold.load(path)
     if not isinstance(model, TableModel):
-        raise BadFile(f"{path} holds a {type(model).__name__}, not a model for tables: load it with tenfold.load")
+        raise BadFile(f"{folder} holds no model that predicts a column: give a folder that tenfold select or tenfold fit has made")
     return model
 
 
