@@ -327,6 +327,21 @@ def test_against_predictions_of_somebody_else(capsys: Captured) -> None:
         assert run(["compare", "a", "theirs.csv"]) == 3 and says in capsys.readouterr().err
 
 
+def test_the_truth_is_nobodys_prediction(capsys: Captured) -> None:
+    """The training table was taken for perfect predictions, and the run was "worse"."""
+    for make, model in ((classes, "GaussianNB"), (numbers, "Ridge")):
+        Path("t.csv").unlink(missing_ok=True)
+        assert fit(make(100, 0, "t.csv"), model, "--quiet", "--replace") == 0
+        assert run(["compare", "t.tenfold", "t.csv"]) == 3
+        assert "t.csv is the table that t.tenfold was made from, and holds no predictions: give a file" in capsys.readouterr().err
+        frame = pl.read_csv("t.csv")
+        frame.write_parquet("same.parquet")
+        assert run(["compare", "t.tenfold", "same.parquet"]) == 3
+        assert "same.parquet has the columns that t.tenfold was made from, and 'y' in it is the truth" in capsys.readouterr().err
+        frame.with_columns(y=frame["y"].shuffle(seed=0)).write_csv("theirs.csv")  # predicted beside the columns
+        assert run(["compare", "t.tenfold", "theirs.csv", "--quiet"]) == 0 and "better" in capsys.readouterr().out
+
+
 def test_nothing_is_written_into_a_run(capsys: Captured) -> None:
     """Predictions called held_out.parquet took the place of what compare reads."""
     assert fit(classes(100, 0, "t.csv"), "GaussianNB", "--quiet") == 0
