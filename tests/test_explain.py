@@ -243,7 +243,7 @@ def test_without_a_file_it_is_the_table_of_the_run(capsys: Captured, tmp_path: P
         (["--row", "0"], "rows 1 to 200"),
         (["--row", "201"], "rows 1 to 200"),
         (["--column", "xx"], "there is no column 'xx'"),
-        (["--column", "y"], "there is no column 'y' that the model uses: "),
+        (["--column", "y"], "tenfold: --column y: this is the column that is predicted, name one that it is predicted from"),
         (["--row", "1", "--column", "x"], "not both"),
         (["--set", "x=1"], "name it with --row"),
         (["--row", "1", "--set", "x"], "give COLUMN=VALUE"),

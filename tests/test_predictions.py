@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gzip
 import io
 import json
 import os
@@ -52,6 +53,12 @@ def in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(large, "PART_CELLS", 300)
     monkeypatch.setattr(large, "FIRST", 2000)
     monkeypatch.setattr(large, "PART", 2000)
+
+
+def test_gzip_from_a_pipe_is_told(monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(gzip.compress(Path("t.csv").read_bytes()))))
+    assert run(["predict", "t.tenfold", "-"]) == 3
+    assert capsys.readouterr().err == "tenfold: standard input: gzip is not unpacked from a pipe: use zcat\n"
 
 
 def test_a_cell_that_cannot_be_read_is_not_called_missing(capsys: Captured) -> None:

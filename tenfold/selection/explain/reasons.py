@@ -142,6 +142,8 @@ def _contributions(model: TableModel, row: pl.DataFrame, beside: pl.DataFrame, s
 
 def effect(model: TableModel, raw: Raw, column: str, what: Any = None, seed: int = 0) -> Effect:
     """How a column acts: accumulated local effects of a number, mean answers of a category."""
+    if column == model.target_ and column not in model.columns:
+        raise BadParameter(f"column={column!r}: this is the column that is predicted, name one that it is predicted from")
     check_name(column, model.columns, " that the model uses")
     for text in model.texts or ():
         if text.column == column:
