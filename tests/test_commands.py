@@ -399,6 +399,9 @@ def test_a_run_keeps_the_weights_and_groups_of_its_rows(monkeypatch: pytest.Monk
     for name, more in (("a", ["--prefer", "simple"]), ("b", ["--prefer", "fast"])):
         asked = ["--groups", "g", "--weights", "w", "--effort", "quick", "--folds", "3", "--out", name, *more]
         assert run(["select", "t.csv", "--target", "y", *asked]) == 0
+    notes = {one["name"]: one["note"] for one in record_of(Path("a"))["columns"]}  # nobody asked to leave them out
+    assert notes["g"] == "groups of rows, not used to predict" and notes["w"] == "weights of rows, not used to predict"
+    assert "! g   groups of rows, not used to predict" in capsys.readouterr().out
     kept = pl.read_parquet("a/held_out.parquet")
     row, w = kept["row"].to_numpy(), frame["w"].to_numpy()
     np.testing.assert_allclose(kept["weight"].to_numpy(), w[row] / w.mean(), rtol=1e-12)

@@ -100,7 +100,7 @@ def select(
     for one in target:
         tell("target", target=one, targets=list(target))
         try:
-            found[one] = run_of(Job(tell, finish_early, asked[one]).run(table, one), table)
+            found[one] = run_of(Job(tell, finish_early, asked[one], others=[name for name in target if name != one]).run(table, one), table)
         except TenfoldError as reason:  # what is done stays, whatever becomes of the others
             found.failures[one] = str(reason)
             if len(found.failures) == len(target):
