@@ -21,7 +21,7 @@ import tenfold
 from tenfold.app.failures import Stopped
 from tenfold.core.errors import BadFile, BadInput, BadParameter
 from tenfold.prepare.table_rows import in_other_letters
-from tenfold.saved.writing import new_folder, put_folder, write_parquet, written_as
+from tenfold.saved.writing import check_can_hold, new_folder, put_folder, write_parquet, written_as
 from tenfold.selection.model.store import MODEL, RECORD, REPORT, SKETCH, plain
 from tenfold.table.columns import typed_names
 from tenfold.table.reading import pl, place_of
@@ -111,9 +111,7 @@ class Kept:
             raise BadFile(f"{folder} exists and was not made by {self.mark}: choose another name with {self.option}")
         if not folder.parent.is_dir():
             raise BadFile(f"there is no folder {folder.parent} to write {folder.name} into: make it first")
-        parent = folder.resolve().parent if folder.is_symlink() else folder.parent  # of a link, what it points to
-        if not os.access(parent, os.W_OK):
-            raise BadFile(f"the folder {parent} cannot be written: choose another one with {self.option}")
+        check_can_hold(folder, self.option)
         data = earlier.get("data")
         if earlier and not replace and (data.get("place") if isinstance(data, dict) else None) != place_of(file):
             raise BadFile(f"{folder} {self.other} another table: choose another folder with {self.option}, or replace it with --replace")

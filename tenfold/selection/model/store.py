@@ -21,7 +21,7 @@ import numpy as np
 
 import tenfold
 from tenfold.core.errors import BadFile, BadParameter
-from tenfold.saved.writing import new_folder, put_folder, write_parquet, written_as
+from tenfold.saved.writing import check_can_hold, new_folder, put_folder, write_parquet, written_as
 from tenfold.selection.model.table_model import TableModel
 from tenfold.table.reading import pl
 from tenfold.table.sketch import is_sketch
@@ -47,8 +47,7 @@ def check_folder(folder: Path, record: Facts | None = None, replace: bool = Fals
         )
     if not folder.parent.is_dir():
         raise BadFile(f"there is no folder {folder.parent} to write {folder.name} into: make it first")
-    if not os.access(folder.parent, os.W_OK):
-        raise BadFile(f"the folder {folder.parent} cannot be written: choose another one with --out")
+    check_can_hold(folder, "--out")
     earlier = record_of(folder)
     if record is None or replace or not earlier:
         return
