@@ -118,8 +118,8 @@ def _of_row(
     raw: Raw, row: int, found: Reasons, given: dict[str, str], after: Answer | None, classes: bool, unlike: list[str | None]
 ) -> list[str]:
     lines = [f"ROW      {row} of {short(raw.name)}   {_prediction(found.answer, classes)}"]
-    told = [[f"         unlike the training table: {one}"] if one else [] for one in unlike]
-    lines += told[0]
+    strange = [[f"         unlike the training table: {one}"] if one else [] for one in unlike]
+    lines += strange[0]
     shown = found.columns[:MOST_SHOWN]
     largest = max((abs(value) for _, _, value, _ in shown), default=0.0) or 1.0
     cells = [(short(column, 24), short(_cell(cell), 20)) for column, cell, _, _ in shown]
@@ -140,7 +140,7 @@ def _of_row(
     lines.append(f"  which makes {what} {_amount(found.answer.value, classes)}")
     if after is not None:
         changes = ", ".join(f"{short(key, 24)} = {short(value, 20) or 'missing'}" for key, value in given.items())
-        lines += ["", f"WHAT IF  {changes}: {_prediction(after, classes)} ({_signed(after.value - found.answer.value, classes)})", *told[1]]
+        lines += ["", f"WHAT IF  {changes}: {_prediction(after, classes)} ({_signed(after.value - found.answer.value, classes)})", *strange[1]]
     return lines
 
 
