@@ -93,7 +93,7 @@ class Dataset:
             used["positive"] = str(task.classes[self.decisions.positive])
         rows = dict(rows_drawn=None if raw.drawn is None else raw.frame.height, rows_used=len(task.y))
         return dict(
-            data=dict(name=raw.name, sha256=raw.digest, place=raw.place, **size_of(raw, self.target), **rows),
+            data=dict(name=raw.name, sha256=raw.digest, place=raw.place, **size_of(raw, self.target), **rows, notes=list(raw.notes)),
             asked=asked.facts(),
             settings=asked.facts() | used,
             columns=[asdict(column) for column in self.columns],
@@ -116,7 +116,7 @@ def dataset_of(
     frame, target = _with_target(raw, target)
     check_name(target, frame.columns)
     drawn = None if raw.drawn is None else frame.height
-    emit("read", file=raw.name, **size_of(raw, target), about=raw.about, seconds=raw.seconds, drawn=drawn)
+    emit("read", file=raw.name, **size_of(raw, target), about=raw.about, seconds=raw.seconds, drawn=drawn, notes=list(raw.notes))
     refuse_repeated(raw.name, set(raw.repeated), [target])
     comma, roles = comma_of(raw), asked.roles
     for role, name in roles.items():
