@@ -487,7 +487,7 @@ def test_cells_that_cannot_be_read_are_no_drift(capsys: Captured) -> None:
     assert run(["watch", "t.tenfold", "new.csv", "--against", "t.csv"]) == 1
     out = " ".join(capsys.readouterr().out.split())
     assert f"! {said}" in out and "DRIFTED" not in out and "NEVER SEEN" not in out
-    assert "VERDICT 'x' cannot be read: write the values as in training. No sign of drift." in out
+    assert "VERDICT 'x' cannot be read: write the values as in training. Of the others: no sign of drift." in out
     assert run(["watch", "t.tenfold", "new.csv", "--json"]) == 1
     facts = json.loads(capsys.readouterr().out)
     assert facts["notes"] == [said] and facts["unread"] == ["x"] and not facts["drifted"]

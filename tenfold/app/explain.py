@@ -140,7 +140,8 @@ def _of_row(
     lines.append(f"  which makes {what} {_amount(found.answer.value, classes)}")
     if after is not None:
         changes = ", ".join(f"{short(key, 24)} = {short(value, 20) or 'missing'}" for key, value in given.items())
-        lines += ["", f"WHAT IF  {changes}: {_prediction(after, classes)} ({_signed(after.value - found.answer.value, classes)})", *strange[1]]
+        moved = _signed(after.value - found.answer.value, classes)
+        lines += ["", f"WHAT IF  {changes}: {_prediction(after, classes)} ({moved})", *strange[1]]
     return lines
 
 

@@ -116,7 +116,9 @@ def _verdict(found: list[Drift], joint: Together | None, unread: Unread) -> str:
     if not unread.columns:
         return _of_read(found, joint)
     which = short(repr(unread.columns[0]), 30) if len(unread.columns) == 1 else counted(len(unread.columns), "column")
-    return f"{which} cannot be read: write the values as in training. {_of_read(found, joint) if found else ''}".rstrip()
+    others = _of_read(found, joint)
+    rest = f" Of the others: {others[0].lower()}{others[1:]}" if found else ""
+    return f"{which} cannot be read: write the values as in training.{rest}"
 
 
 def _of_read(found: list[Drift], joint: Together | None) -> str:
