@@ -142,7 +142,7 @@ def test_the_groups_of_another_table_stay_unless_replaced(capsys: pytest.Capture
         assert run(["cluster", file, "--columns", "sales", "--out", "kept", "--quiet", *more]) == code
     assert "the groups of another table" in capsys.readouterr().err
     assert run(["explain", "kept", "others.csv"]) == 3
-    assert "not a model for tables" in capsys.readouterr().err
+    assert "kept holds no model that predicts a column: give a folder that tenfold select or" in capsys.readouterr().err
 
 
 def test_ctrl_c_after_the_save_names_the_folder(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:

@@ -189,7 +189,12 @@ def test_a_folder_of_another_table_stays_and_other_commands_refuse_it(capsys: py
     for command in ("explain", "estimate", "watch"):
         assert run([command, "kept", "others.csv"]) == 3
         err = capsys.readouterr().err
-        assert err.count("\n") == 1 and "not a model for tables" in err
+        assert err.count("\n") == 1 and "kept holds no model that predicts a column: give a folder that tenfold select or" in err
+    with_others = pl.read_csv("others.csv")
+    with_others.rename({with_others.columns[-1]: "zz"}).write_csv("new.csv")
+    for command in (["reduce", "kept", "--new", "new.csv"], ["predict", "kept", "new.csv"]):
+        assert run(command) == 2
+        assert "in new.csv, which is needed: " in capsys.readouterr().err
     Path("kept", "model.tenfold").unlink()
     assert run(["predict", "kept", "others.csv"]) == 3
     assert "holds no model.tenfold: run tenfold reduce again" in capsys.readouterr().err

@@ -158,7 +158,11 @@ def test_a_folder_of_another_table_stays_and_other_commands_refuse_it(capsys: py
     for command in ("explain", "estimate", "watch"):
         assert run([command, "kept", "others.csv"]) == 3
         err = capsys.readouterr().err
-        assert err.count("\n") == 1 and "not a model for tables" in err
+        assert err.count("\n") == 1 and "kept holds no model that predicts a column: give a folder that tenfold select or" in err
+    pl.read_csv("others.csv").rename({"volume": "VOLUME", "weight": "mass"}).write_csv("new.csv")
+    for command in (["unusual", "kept", "--new", "new.csv"], ["predict", "kept", "new.csv"]):
+        assert run(command) == 2
+        assert "there is no column 'weight' in new.csv, which is needed: the columns are " in capsys.readouterr().err
     Path("kept", "run.json").write_text('{"made_by": "tenfold unusual", "choices": 3}')
     assert run(["unusual", "kept", "--new", "others.csv"]) == 3
     assert "is not as tenfold unusual wrote it" in capsys.readouterr().err

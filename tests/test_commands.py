@@ -327,6 +327,34 @@ def test_against_predictions_of_somebody_else(capsys: Captured) -> None:
         assert run(["compare", "a", "theirs.csv"]) == 3 and says in capsys.readouterr().err
 
 
+def test_the_truth_is_nobodys_prediction(capsys: Captured) -> None:
+    """The training table was taken for perfect predictions, and the run was "worse"."""
+    for make, model in ((classes, "GaussianNB"), (numbers, "Ridge")):
+        Path("t.csv").unlink(missing_ok=True)
+        assert fit(make(100, 0, "t.csv"), model, "--quiet", "--replace") == 0
+        assert run(["compare", "t.tenfold", "t.csv"]) == 3
+        assert "t.csv is the table that t.tenfold was made from, and holds no predictions: give a file" in capsys.readouterr().err
+        frame = pl.read_csv("t.csv")
+        frame.write_parquet("same.parquet")
+        assert run(["compare", "t.tenfold", "same.parquet"]) == 3
+        assert "same.parquet has the columns that t.tenfold was made from, and 'y' in it is the truth" in capsys.readouterr().err
+        frame.with_columns(y=frame["y"].shuffle(seed=0)).write_csv("theirs.csv")  # predicted beside the columns
+        assert run(["compare", "t.tenfold", "theirs.csv", "--quiet"]) == 0 and "better" in capsys.readouterr().out
+
+
+def test_nothing_is_written_into_a_run(capsys: Captured) -> None:
+    """Predictions called held_out.parquet took the place of what compare reads."""
+    assert fit(classes(100, 0, "t.csv"), "GaussianNB", "--quiet") == 0
+    before = Path("t.tenfold/held_out.parquet").read_bytes()
+    for given in ("t.tenfold", "t.tenfold/model.tenfold"):
+        assert run(["predict", given, "t.csv", "--out", "./t.tenfold/held_out.parquet"]) == 2
+        assert "lies in t.tenfold, which holds nothing but what tenfold has made" in capsys.readouterr().err
+    assert Path("t.tenfold/held_out.parquet").read_bytes() == before
+    for command in ("unusual", "reduce"):
+        assert run([command, "t.csv", "--save", "new.tenfold", "--out", "new.tenfold/p.csv"]) == 2
+        assert "--out new.tenfold/p.csv lies in new.tenfold" in capsys.readouterr().err and not Path("new.tenfold").exists()
+
+
 def test_weights_and_groups_of_rows_count(capsys: Captured) -> None:
     """Rows of a group err alike: a difference of four groups is no certain one, however many rows they have."""
     rng = np.random.default_rng(4)
@@ -371,6 +399,9 @@ def test_a_run_keeps_the_weights_and_groups_of_its_rows(monkeypatch: pytest.Monk
     for name, more in (("a", ["--prefer", "simple"]), ("b", ["--prefer", "fast"])):
         asked = ["--groups", "g", "--weights", "w", "--effort", "quick", "--folds", "3", "--out", name, *more]
         assert run(["select", "t.csv", "--target", "y", *asked]) == 0
+    notes = {one["name"]: one["note"] for one in record_of(Path("a"))["columns"]}  # nobody asked to leave them out
+    assert notes["g"] == "groups of rows, not used to predict" and notes["w"] == "weights of rows, not used to predict"
+    assert "! g   groups of rows, not used to predict" in capsys.readouterr().out
     kept = pl.read_parquet("a/held_out.parquet")
     row, w = kept["row"].to_numpy(), frame["w"].to_numpy()
     np.testing.assert_allclose(kept["weight"].to_numpy(), w[row] / w.mean(), rtol=1e-12)
@@ -444,6 +475,29 @@ def test_watch_finds_what_has_moved(capsys: Captured) -> None:
     assert run(["watch", "t.tenfold", "moved.csv"]) == 2 and "there is no column 'x'" in capsys.readouterr().err
     Path("t.tenfold/sketch.json").unlink()
     assert run(["watch", "t.tenfold", "same.csv"]) == 3 and "keeps no sketch" in capsys.readouterr().err
+
+
+def test_cells_that_cannot_be_read_are_no_drift(capsys: Captured) -> None:
+    """Written in another way a column was said to be missing in every row, and to have drifted strongly."""
+    assert fit(classes(400, 0, "t.csv"), "GaussianNB", "--quiet") == 0
+    frame = pl.read_csv(classes(300, 5, "new.csv"), schema_overrides=dict(x=pl.String))
+    frame.with_columns(x="$" + pl.col("x")).write_csv("new.csv")
+    said = f"no row can be read in the column 'x': '${frame['x'][0]}' in 'x' is not a number as in training; write the values in that way"
+    assert run(["predict", "t.tenfold", "new.csv"]) == 3 and said in capsys.readouterr().err
+    assert run(["watch", "t.tenfold", "new.csv", "--against", "t.csv"]) == 1
+    out = " ".join(capsys.readouterr().out.split())
+    assert f"! {said}" in out and "DRIFTED" not in out and "NEVER SEEN" not in out
+    assert "VERDICT 'x' cannot be read: write the values as in training. Of the others: no sign of drift." in out
+    assert run(["watch", "t.tenfold", "new.csv", "--json"]) == 1
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["notes"] == [said] and facts["unread"] == ["x"] and not facts["drifted"]
+    assert [one["name"] for one in facts["columns"]] != [] and "x" not in [one["name"] for one in facts["columns"]]
+    few = pl.Series([f"${one}" if i < 100 else one for i, one in enumerate(frame["x"])])
+    frame.with_columns(x=few).write_csv("new.csv")
+    assert run(["watch", "t.tenfold", "new.csv", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["notes"] == [
+        f"column 'x': 100 cells such as '${frame['x'][0]}' are not a number, and count as missing"
+    ]
 
 
 def test_columns_that_only_together_have_drifted(capsys: Captured) -> None:

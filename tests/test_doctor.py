@@ -46,6 +46,11 @@ def test_the_parameters_are_those_of_the_class(capsys: Captured) -> None:
     assert run(["models", "ridge"]) == 0
     out = capsys.readouterr().out
     assert "Ridge   regressor" in out and re.search(r"alpha = 1\.0 +penalty", out) and "--model Ridge --set alpha=1.0" in out
+    assert run(["models", "randomforest"]) == 0  # as fit takes it
+    out = capsys.readouterr().out
+    assert "RandomForestClassifier   classifier" in out and "RandomForestRegressor   regressor" in out
+    assert run(["models", "RandomForest", "--json"]) == 0
+    assert {one["name"] for one in json.loads(capsys.readouterr().out)} == {"RandomForestClassifier", "RandomForestRegressor"}
     assert run(["models", "Rigde"]) == 2 and "did you mean Ridge" in capsys.readouterr().err
 
 

@@ -17,7 +17,7 @@ import tenfold
 from tenfold.app.commands import run
 from tenfold.core.errors import BadInput, BadParameter
 from tenfold.evaluate import attributions, sampled_attributions
-from tenfold.selection.explain.reasons import reasons
+from tenfold.selection.explain.reasons import effect, reasons
 from tenfold.selection.model.store import open_run
 from tenfold.table.reading import read_table
 
@@ -160,6 +160,31 @@ def test_cells_of_any_type_are_altered(capsys: Captured) -> None:
     assert "WHAT IF  x=1 = 0.5, d = missing: prediction" in capsys.readouterr().out
 
 
+def test_what_no_training_row_held_is_told_of_an_altered_row(capsys: Captured) -> None:
+    file = table()
+    assert run(["fit", file, "--target", "y", "--model", "GaussianNB", "--folds", "3", "--quiet"]) == 0
+    asked = ["explain", "t.tenfold", file, "--row", "3", "--set", "x=500"]
+    assert run(asked) == 0
+    lines = capsys.readouterr().out.splitlines()
+    place = next(i for i, line in enumerate(lines) if line.startswith("WHAT IF"))
+    assert lines[place + 1].startswith("         unlike the training table: x above ") and "unlike" not in "".join(lines[:place])
+    assert run([*asked, "--json"]) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["unlike"] is None and facts["what_if"]["unlike"].startswith("x above ")
+
+
+def test_a_class_is_named_as_numbers_are_written(capsys: Captured) -> None:
+    """predict says 1, and explain knew '1' alone."""
+    frame = pl.read_csv(table())
+    frame.with_columns(y=(frame["y"] == "yes").cast(pl.Int64)).write_csv("t.csv")
+    assert run(["fit", "t.csv", "--target", "y", "--model", "GaussianNB", "--folds", "3", "--quiet"]) == 0
+    first, *others = (effect(open_run(Path("t.tenfold")), read_table("t.csv"), "x", one).points for one in ("1", 1, 1.0))
+    assert all(one == first for one in others)
+    assert run(["explain", "t.tenfold", "--row", "3", "--class", "1.0", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out.splitlines()[-1])["reasons"]["answer"]["what"] == "1"
+    assert run(["explain", "t.tenfold", "--row", "3", "--class", "2"]) == 2 and "the classes are 0, 1" in capsys.readouterr().err
+
+
 def test_what_is_wrong_with_a_cell_is_told_once(capsys: Captured) -> None:
     file = table()
     assert run(["fit", file, "--target", "y", "--model", "GaussianNB", "--folds", "3", "--quiet"]) == 0
@@ -218,7 +243,7 @@ def test_without_a_file_it_is_the_table_of_the_run(capsys: Captured, tmp_path: P
         (["--row", "0"], "rows 1 to 200"),
         (["--row", "201"], "rows 1 to 200"),
         (["--column", "xx"], "there is no column 'xx'"),
-        (["--column", "y"], "there is no column 'y' that the model uses: "),
+        (["--column", "y"], "tenfold: --column y: this is the column that is predicted, name one that it is predicted from"),
         (["--row", "1", "--column", "x"], "not both"),
         (["--set", "x=1"], "name it with --row"),
         (["--row", "1", "--set", "x"], "give COLUMN=VALUE"),

@@ -90,6 +90,10 @@ def test_what_can_be_written() -> None:
     for wrong in ("age", "age:", "age:2", "", {"age": 2}, {"age": True}, "age:+,price"):
         with pytest.raises(tenfold.BadParameter, match=r"monotone="):
             checked_monotone(wrong)
+    for twice in ("x:+,x:-", ["x:+", "a:+,x:-1"]):  # the last one was taken
+        with pytest.raises(tenfold.BadParameter, match=r"'x' is given both \+ and -, choose one"):
+            checked_monotone(twice)
+    assert checked_monotone("x:+,x:1") == {"x": 1}
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import gzip
 import io
 import json
 import os
@@ -52,6 +53,26 @@ def in_parts(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(large, "PART_CELLS", 300)
     monkeypatch.setattr(large, "FIRST", 2000)
     monkeypatch.setattr(large, "PART", 2000)
+
+
+def test_gzip_from_a_pipe_is_told(monkeypatch: pytest.MonkeyPatch, capsys: Captured) -> None:
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(gzip.compress(Path("t.csv").read_bytes()))))
+    assert run(["predict", "t.tenfold", "-"]) == 3
+    assert capsys.readouterr().err == "tenfold: standard input: gzip is not unpacked from a pipe: use zcat\n"
+
+
+def test_a_cell_that_cannot_be_read_is_not_called_missing(capsys: Captured) -> None:
+    texts = ["1,234.50", "abc", "", *["0.5"] * 17]
+    table("new.csv", 20, 1).with_columns(x=pl.Series(texts)).write_csv("new.csv")
+    for gaps, marks in ((0, "missing, which it never was"), (5, None)):  # of the training table
+        frame = table("t.csv", 200)
+        frame.with_columns(x=pl.Series([None] * gaps + frame["x"].to_list()[gaps:], dtype=pl.Float64)).write_csv("t.csv")
+        assert run(["fit", "t.csv", "--target", "y", "--model", "GaussianNB", "--folds", "3", "--quiet"]) == 0
+        capsys.readouterr()
+        assert run(["predict", "t.tenfold", "new.csv", "--out", "a.csv", "--mark"]) == 0
+        assert "'x' cells such as '1,234.50' cannot be read (rows 1, 2)" in capsys.readouterr().err
+        said = "x cells such as '1,234.50' cannot be read"
+        assert pl.read_csv("a.csv")["unlike the training table"].to_list()[:4] == [said, said, marks and f"x {marks}", None]
 
 
 def test_rows_unlike_the_training_table_are_told(capsys: Captured) -> None:

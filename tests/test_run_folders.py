@@ -136,6 +136,26 @@ def test_an_empty_folder_and_a_link_are_taken(capsys: Captured) -> None:
 # --- predictions, and how the command ends ---------------------------------------------------------------
 
 
+@pytest.mark.skipif(not Path("/proc/self").is_dir(), reason="a file system that takes no folder")
+@pytest.mark.parametrize(
+    ("typed", "option"),
+    [
+        (["select", "t.csv", "--target", "y"], "--out"),
+        (["fit", "t.csv", "--target", "y", "--model", "Ridge"], "--out"),
+        (["cluster", "t.csv"], "--out"),
+        (["unusual", "t.csv"], "--save"),
+        (["reduce", "t.csv"], "--save"),
+    ],
+)
+def test_a_place_that_takes_no_folder_is_refused_before_any_work(typed: list[str], option: str, capsys: Captured) -> None:
+    """Its rights allow it, and a race was run for nothing."""
+    table("t.csv")
+    assert run([*typed, option, "/proc/x"]) == 3
+    said = capsys.readouterr()
+    assert said.out == "" and said.err.startswith("tenfold: the folder /proc cannot be written")
+    assert said.err.endswith(f": choose another one with {option}\n")
+
+
 def test_predictions_by_the_end_of_the_name(capsys: Captured) -> None:
     file = table()
     assert select(file, "y") == 0

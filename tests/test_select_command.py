@@ -49,6 +49,20 @@ def model(folder: str) -> bytes:
     return Path(folder, "model.tenfold").read_bytes()
 
 
+def test_what_was_told_of_the_file_is_in_the_record_and_on_the_page(capsys: Captured) -> None:
+    """Of lines that are too short nothing was left but a line on standard error."""
+    lines = Path("t.csv").read_text().splitlines()
+    Path("t.csv").write_text("\n".join([*lines[:-1], lines[-1].rsplit(",", 2)[0]]))
+    said = f"'t.csv', line {len(lines)}: 1 field found, 3 expected as in the header; what is not there counts as missing"
+    assert run(SELECT) == 0
+    told = capsys.readouterr()
+    assert f"  ! {said}" in told.out and f"tenfold: {said}" in told.err
+    assert record("t.tenfold")["data"]["notes"] == [said]
+    assert run(["report", "t.tenfold", "--markdown"]) == 0
+    assert "1 field found, 3 expected" in Path("t.tenfold/report.html").read_text()
+    assert "1 field found, 3 expected" in Path("t.tenfold/report.md").read_text()
+
+
 def test_a_run_that_has_a_note_has_a_report_too(stop_after: Callable[[int | None], None], capsys: Captured) -> None:
     assert run([*SELECT, "--quiet"]) == 0
     assert run(["select", "t.csv", "--target", "x", "--folds", "4"]) == 0

@@ -54,6 +54,16 @@ def labels(tiny: str = "", n: int = 300) -> pl.DataFrame:
     ("typed", "code", "said"),
     [
         (["select", "t.csv", "--target", "y", "--rows", "5"], 2, "--rows 5: must be a whole number of at least 10"),
+        (["select", "t.csv", "--target", "y", "--rows", "1e3"], 2, "tenfold: --rows 1e3: must be a whole number"),
+        (["select", "t.csv", "--target", "y", "--seed", "1.5"], 2, "tenfold: --seed 1.5: must be a whole number"),
+        (["select", "t.csv", "--target", "y", "--time", "-3"], 2, "tenfold: --time -3: must be a number of seconds above 0"),
+        (["select", "t.csv", "--target", "y", "--time", "soon"], 2, "tenfold: --time soon: must be a number"),
+        (["unusual", "t.csv", "--rate", "few"], 2, "tenfold: --rate few: must be a number"),
+        (["explain", "t.tenfold", "--row", "abc"], 2, "tenfold: --row abc: must be a whole number"),
+        (
+            ["select", "t.csv", "--target", "y", "--honest", "nested", "--time-column", "a"], 2,
+            "--honest nested: in the order of 'a' the choice is repeated by folds",
+        ),
         (["select", "t.csv", "--target", "y", "--time-column", "y"], 2, "--time-column y: "),
         (["select", "t.csv", "--target", "y", "--positive", "yes"], 2, "or say --task classes"),
         (["select", "t.csv", "--target", "y", "--cost", "FP"], 2, "--cost FP: 'FP' has no number: write FP:1,FN:20"),

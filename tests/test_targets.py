@@ -62,6 +62,8 @@ def test_a_folder_for_each_and_a_table_at_the_end(table: pl.DataFrame, capsys: p
     shown = capsys.readouterr()
     assert sorted(one.name for one in Path("runs").iterdir()) == ["price.tenfold", "sold.tenfold"]
     assert "TARGET   price   1 of 3; not used to predict it: sold, flat" in shown.out
+    notes = {one["name"]: one["note"] for one in json.loads(Path("runs/price.tenfold/run.json").read_text())["columns"]}
+    assert notes["sold"] == notes["flat"] == "another target, not used to predict" and "as asked" not in shown.out
     last = shown.out.split("TARGETS\n")[1].splitlines()
     assert [line.split()[0] for line in last] == ["price", "sold", "flat"] and "runs/sold.tenfold/" in last[1]
     assert "there is nothing to predict" in last[2] and "tenfold: flat:" in shown.err

@@ -213,6 +213,19 @@ def test_what_words_say(run: tuple[Any, pl.DataFrame, str], tmp_path: Path) -> N
     assert dict(why.words["remark"])[why.words["remark"][0][0]] > 0 and why.words["remark"][0][0] in GLAD
 
 
+def test_an_altered_row_beside_what_words_say(
+    run: tuple[Any, pl.DataFrame, str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from tenfold.app.commands import run as command
+
+    found, rows, _ = run
+    found.save(tmp_path / "r.tenfold")
+    rows.write_csv(tmp_path / "t.csv")
+    assert command(["explain", str(tmp_path / "r.tenfold"), str(tmp_path / "t.csv"), "--row", "3", "--set", "a=500"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[-1].startswith("         unlike the training table: a above ") and lines[-2].startswith("WHAT IF  a = 500: ")
+
+
 def test_a_model_that_reads_texts_is_fitted_anew(run: tuple[Any, pl.DataFrame, str]) -> None:
     found, rows, target = run
     other, new = table(200, seed=3).select(rows.columns), table(200, seed=4).select(rows.columns)

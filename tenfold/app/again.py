@@ -38,7 +38,8 @@ def resume_command(folder: Stopped, quiet: QuietFlag = False, as_json: JsonFlag 
     """
     checkpoint = Checkpoint.found(folder)
     asked = checkpoint.asked
-    request = Request(Path(asked["file"]), asked["target"], folder, Settings.of(asked["settings"]), replace=asked["replace"])
+    more = {name: asked[name] for name in ("replace", "others")}
+    request = Request(Path(asked["file"]), asked["target"], folder, Settings.of(asked["settings"]), **more)
     check_folder(folder, known_of(request.file, request.target), request.replace)
     return run_select(request, listener(quiet, as_json), checkpoint).code
 

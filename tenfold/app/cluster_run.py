@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import tenfold
-from tenfold.app.run_folder import Facts, Kept, chosen, kinds_of, pipeline_of, prepared, write_folder
+from tenfold.app.run_folder import Facts, Kept, check_new, chosen, kinds_of, pipeline_of, prepared, write_folder
 from tenfold.cluster.choose import ClusterChoice, choose_clusters
 from tenfold.cluster.describe import Trait, telling, traits
 from tenfold.cluster.stability import Stability, stability
@@ -144,6 +145,9 @@ class GroupModel:
     @property
     def columns(self) -> list[str]:
         return list(self.pipeline.steps[0][1]._used)
+
+    def check_columns(self, known: Sequence[str], name: str) -> None:
+        check_new(self.pipeline.steps[0][1], known, name)
 
     def coded(self, table: Any) -> Any:
         return table

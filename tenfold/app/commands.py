@@ -5,16 +5,16 @@ from __future__ import annotations
 import inspect
 import sys
 from collections.abc import Callable, Iterator, Mapping
-from functools import cache
+from functools import cache, partial
 from importlib import import_module
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 import typer
 from typer.core import TyperGroup
 from typer.main import get_command
 
 import tenfold
-from tenfold.app.failures import guarded, stoppable
+from tenfold.app.failures import Mistyped, guarded, stoppable
 
 Command = tuple[str, str, str]  # its name, the module that has it, and what it does in one line
 COMMANDS: dict[str, tuple[Command, ...]] = {  # by purpose, in the order of the help
@@ -73,7 +73,7 @@ class Loaded(Mapping[str, Any]):
 def _loaded(name: str, module: str, line: str) -> Any:
     alone = typer.Typer(add_completion=False, **PLAIN)
     function = function_of(name, module)
-    _leave_reading_to(function)
+    _leave_to_us(function)
     alone.command(name, short_help=line)(stoppable(function))
     return get_command(alone)
 
@@ -84,13 +84,26 @@ def function_of(name: str, module: str) -> Callable[..., int]:
     return function
 
 
-def _leave_reading_to(command: Callable[..., int]) -> None:
-    """A file that may not be read is one that cannot be used, which who reads it tells; the parser would call it wrong use."""
+def _leave_to_us(command: Callable[..., int]) -> None:
+    """A file that may not be read is one that cannot be used, which who reads it tells; the parser would call it wrong use. And of a text
+    where a number should be it would not say which text."""
     signature = inspect.signature(command, eval_str=True)
     for parameter in signature.parameters.values():
         for option in getattr(parameter.annotation, "__metadata__", ()):
             option.readable = False
+            kind = get_args(parameter.annotation)[0]
+            kinds = get_args(kind) or (kind,)  # of int | None both
+            if int in kinds or float in kinds:
+                option.parser = partial(_number, f"--{parameter.name.replace('_', '-')}", int if int in kinds else float)
     vars(command)["__signature__"] = signature
+
+
+def _number(option: str, kind: type[int] | type[float], typed: Any) -> int | float:
+    """What is typed for an option as a number."""
+    try:
+        return kind(typed)
+    except ValueError:
+        raise Mistyped(f"{option} {typed}: must be a {'whole ' if kind is int else ''}number") from None
 
 
 class ByPurpose(TyperGroup):

@@ -26,8 +26,9 @@ from tenfold.selection.explain.reasons import (
     reasons,
     row_of,
 )
-from tenfold.selection.model.store import open_run, plain, record_of, table_of
-from tenfold.table.reading import Raw, read_table
+from tenfold.selection.model.store import open_run, plain, record_of, sketch_of, table_of
+from tenfold.selection.model.unlike import Unlike
+from tenfold.table.reading import Raw, pl, read_table
 
 MOST_SHOWN = 12
 BAR = 24  # characters on each side of nothing
@@ -75,9 +76,12 @@ def explain_command(
         given = _changes(change or [], raw.frame.columns)
         before = reasons(model, raw, at, label)
         meant = before.answer.what if model.role == "classifier" else None
-        after = answer_of(model, altered(model, raw, at, given), meant) if given else None
-        facts = dict(row=row, reasons=asdict(before), what_if=None if after is None else asdict(after))
-        lines = _of_row(raw, row, before, given, after, model.role == "classifier")
+        rows = [raw.frame[at : at + 1], *([altered(model, raw, at, given)] if given else [])]
+        after = answer_of(model, rows[1], meant) if given else None
+        unlike = [_unlike(one, folder) for one in rows]
+        what_if = None if after is None else asdict(after) | dict(unlike=unlike[1])
+        facts = dict(row=row, reasons=asdict(before), unlike=unlike[0], what_if=what_if)
+        lines = _of_row(raw, row, before, given, after, model.role == "classifier", unlike)
     elif column is not None:
         found = effect(model, raw, column, label)
         facts, lines = asdict(found), _of_column(found, model.role == "classifier")
@@ -104,8 +108,18 @@ def _changes(given: list[str], columns: list[str]) -> dict[str, str]:
     return found
 
 
-def _of_row(raw: Raw, row: int, found: Reasons, given: dict[str, str], after: Answer | None, classes: bool) -> list[str]:
+def _unlike(row: pl.DataFrame, folder: Path) -> str | None:
+    """What in a row is unlike the training table, as `tenfold predict --mark` says it."""
+    found = Unlike(sketch_of(folder)).look(row)
+    return None if found is None else found[0]
+
+
+def _of_row(
+    raw: Raw, row: int, found: Reasons, given: dict[str, str], after: Answer | None, classes: bool, unlike: list[str | None]
+) -> list[str]:
     lines = [f"ROW      {row} of {short(raw.name)}   {_prediction(found.answer, classes)}"]
+    strange = [[f"         unlike the training table: {one}"] if one else [] for one in unlike]
+    lines += strange[0]
     shown = found.columns[:MOST_SHOWN]
     largest = max((abs(value) for _, _, value, _ in shown), default=0.0) or 1.0
     cells = [(short(column, 24), short(_cell(cell), 20)) for column, cell, _, _ in shown]
@@ -126,7 +140,8 @@ def _of_row(raw: Raw, row: int, found: Reasons, given: dict[str, str], after: An
     lines.append(f"  which makes {what} {_amount(found.answer.value, classes)}")
     if after is not None:
         changes = ", ".join(f"{short(key, 24)} = {short(value, 20) or 'missing'}" for key, value in given.items())
-        lines += ["", f"WHAT IF  {changes}: {_prediction(after, classes)} ({_signed(after.value - found.answer.value, classes)})"]
+        moved = _signed(after.value - found.answer.value, classes)
+        lines += ["", f"WHAT IF  {changes}: {_prediction(after, classes)} ({moved})", *strange[1]]
     return lines
 
 

@@ -36,6 +36,10 @@ class Stopped(Exception):
     """Ctrl-C, with what there is by then in words."""
 
 
+class Mistyped(Exception):
+    """What is typed for an option is no value of it. Not a ValueError, whose words the parser would take for its own."""
+
+
 def stoppable(command: Callable[..., Any]) -> Callable[..., Any]:
     """A command whose end by Ctrl-C is told: the parser alone would end with a code and not a word."""
 
@@ -63,6 +67,8 @@ def guarded(command: Callable[[], Any]) -> int:
         return code if isinstance(code, int) else 0
     except NothingFitted as reason:
         return _fail(reason, NOTHING_FITTED)
+    except Mistyped as reason:
+        return _fail(reason, WRONG_USE)
     except BadParameter as reason:
         return _fail(typed(str(reason)), WRONG_USE)
     except TenfoldError as reason:

@@ -63,13 +63,14 @@ def required(learner: type[Estimator]) -> list[str]:
     return [one.name for one in parameters(learner) if one.default is MISSING]
 
 
-def named(name: str) -> tuple[str, type[Estimator]]:
-    """A learner by its name, in upper or lower case; a wrong name is answered with the one that was probably meant."""
+def named(name: str) -> dict[str, type[Estimator]]:
+    """Learners by a name, in upper or lower case: one, or where the ending Classifier or Regressor is left out those that it could be. A
+    wrong name is answered with the one that was probably meant."""
     known = learners()
-    exact = {one.lower(): one for one in known}
-    if name.lower() in exact:
-        found = exact[name.lower()]
-        return found, known[found]
+    exact = {one: kind for one, kind in known.items() if one.lower() == name.lower()}
+    meant = exact or {one: kind for one, kind in known.items() if one.lower().removesuffix(str(role_of(kind))) == name.lower()}
+    if meant:
+        return meant
     raise BadParameter(f"there is no learner {name!r}: {_meant(name, list(known))}")
 
 

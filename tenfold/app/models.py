@@ -27,6 +27,7 @@ from tenfold.app.learners import (
 )
 from tenfold.app.options import JsonResult
 from tenfold.app.words import clean, counted, short, terminal_width
+from tenfold.base.estimator import Estimator
 from tenfold.core.errors import BadFile, BadParameter
 from tenfold.saved.writing import replacing
 from tenfold.table.reading import read_table
@@ -65,7 +66,7 @@ def models_command(
     """
     if purpose is not None and purpose not in PURPOSE.values():
         raise BadParameter(f"--for {purpose}: must be classes or numbers")
-    lines = _one(name, as_json) if name is not None else _all(purpose, as_json)
+    lines = _named(name, as_json) if name is not None else _all(purpose, as_json)
     print("\n".join(clean(line) for line in lines))
     return 0
 
@@ -86,15 +87,27 @@ def _all(purpose: str | None, as_json: bool) -> list[str]:
     return [*lines, "", f"{counted(len(known), 'learner')}; tenfold models NAME shows the parameters of one"]
 
 
-def _one(name: str, as_json: bool) -> list[str]:
-    name, kind = named(name)
-    domains = parameters(kind)
+def _named(name: str, as_json: bool) -> list[str]:
+    found = named(name)
     if as_json:
-        told = [
-            dict(name=one.name, default=None if one.default is MISSING else repr(one.default), kinds=list(one.kinds), says=one.doc)
-            for one in domains
-        ]
-        return [json.dumps(dict(name=name, family=family_of(name), role=role_of(kind), says=says(kind), parameters=told))]
+        told = [_facts_of(one, kind) for one, kind in found.items()]
+        return [json.dumps(told[0] if len(told) == 1 else told)]
+    lines: list[str] = []
+    for one, kind in found.items():
+        lines += [*([""] if lines else []), *_one(one, kind)]
+    return lines
+
+
+def _facts_of(name: str, kind: type[Estimator]) -> dict[str, object]:
+    told = [
+        dict(name=one.name, default=None if one.default is MISSING else repr(one.default), kinds=list(one.kinds), says=one.doc)
+        for one in parameters(kind)
+    ]
+    return dict(name=name, family=family_of(name), role=role_of(kind), says=says(kind), parameters=told)
+
+
+def _one(name: str, kind: type[Estimator]) -> list[str]:
+    domains = parameters(kind)
     width = min(terminal_width(sys.stdout), 120)
     lines = [f"{name}   {role_of(kind)}", *_hung(f"  {says(kind)}", width, 2), ""]
     lines += [piece for line in formula(kind) for piece in _hung(f"  {line}", width, 14)]

@@ -14,6 +14,7 @@ from tenfold.saved.writing import cannot_keep
 
 STANDARD_INPUT = "-"
 PARQUET = b"PAR1"  # how such a file begins; whatever else comes is taken for text
+GZIP = b"\x1f\x8b"
 PIECE = 1 << 20
 
 
@@ -41,6 +42,8 @@ def _kept(source: BinaryIO, name: str, place: Path) -> Path:
     """What comes, as a file in this folder; what fails is named, the pipe or the temporary folder."""
     pieces = _pieces(source, name)
     begin = next(pieces, b"")
+    if begin[: len(GZIP)] == GZIP:
+        raise BadFile(f"{name}: gzip is not unpacked from a pipe: use zcat")
     kept = place / ("standard_input.parquet" if begin[: len(PARQUET)] == PARQUET else "standard_input.csv")
     try:
         with open(kept, "wb") as file:

@@ -16,7 +16,7 @@ from tenfold.app.unusual_run import open_rarity
 from tenfold.app.words import clean, counted
 from tenfold.core.errors import BadFile, BadParameter
 from tenfold.selection.model.predictions import check_format, write_predictions
-from tenfold.selection.model.store import record_of, sketch_of
+from tenfold.selection.model.store import check_outside, record_of, sketch_of
 from tenfold.selection.model.table_model import TableModel
 from tenfold.selection.model.unlike import Unlike
 
@@ -50,6 +50,7 @@ def predict_command(
         raise BadParameter(f"--out {out} is the table itself: choose another name for the predictions")
     if out is not None:
         check_format(out)
+        check_outside(out, folder)
     model: Any = open_rarity(folder) or open_axes(folder) or open_model(folder)
     looked = Unlike(sketch_of(folder))
     if cost is not None:

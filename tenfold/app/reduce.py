@@ -61,7 +61,8 @@ def reduce_command(
     replace: Replace = False,
 ) -> int:
     check_given(seed, rows)
-    check_out(out, file, new)
+    folder = file if file.is_dir() else save or Path(f"{stem_of(file)}-axes.tenfold")
+    check_out(out, folder, file, new)
     if file.is_dir():
         if new is None:
             raise BadParameter(f"{file} is a folder: name the rows that are to be scored with --new FILE")
@@ -71,7 +72,6 @@ def reduce_command(
     if new is not None and not METHODS[method].new:
         raise BadParameter(f"--new: {method} places only the rows it was fitted to; run it on all rows together")
     tell = teller(quiet or as_json)
-    folder = save or Path(f"{stem_of(file)}-axes.tenfold")
     KEPT.check_place(folder, file, replace)
     found = reduce_file(file, method, asked, columns or [], without or [], color, rows, seed, tell)
     if found.axes:

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -20,6 +21,7 @@ from tenfold.app.run_folder import (
     FILES,
     Facts,
     Kept,
+    check_new,
     chosen,
     labels_of,
     pipeline_of,
@@ -176,6 +178,9 @@ class AxisModel:
     def columns(self) -> list[str]:
         return list(self.pipeline.steps[0][1]._used)
 
+    def check_columns(self, known: Sequence[str], name: str) -> None:
+        check_new(self.pipeline.steps[0][1], known, name)
+
     def coded(self, table: Any) -> Any:
         return table
 
@@ -196,6 +201,7 @@ class AxisModel:
 def new_scores(model: AxisModel, file: Path) -> tuple[pl.DataFrame, float | None]:
     """The scores of the rows of a file, and how well the axes fit them."""
     table = Table(read_sample(file, None, 0))
+    model.check_columns(table.raw.frame.columns, table.raw.name)
     scores = model.frame(table.raw.frame)
     return framed(table, scores.to_numpy()), model.fits(table.raw.frame)
 

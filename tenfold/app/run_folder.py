@@ -10,7 +10,7 @@ import contextlib
 import json
 import os
 import platform
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,8 @@ import typer
 import tenfold
 from tenfold.app.failures import Stopped
 from tenfold.core.errors import BadFile, BadInput, BadParameter
-from tenfold.saved.writing import new_folder, put_folder, write_parquet, written_as
+from tenfold.prepare.table_rows import in_other_letters
+from tenfold.saved.writing import check_can_hold, new_folder, put_folder, write_parquet, written_as
 from tenfold.selection.model.store import MODEL, RECORD, REPORT, SKETCH, plain
 from tenfold.table.columns import typed_names
 from tenfold.table.reading import pl, place_of
@@ -78,6 +79,11 @@ def labels_of(table: Table) -> list[Any]:
     return [None] * table.height if names is None else table.raw.frame[names].to_list()
 
 
+def check_new(prepare: Any, columns: Sequence[str], name: str) -> None:
+    """Refuse a table of this name that has not all columns that are used."""
+    in_other_letters(columns, prepare._used, f" in {name}, which is needed")
+
+
 def pipeline_of(prepare: Any, *steps: tuple[str, Any]) -> Any:
     """Fitted learners behind a fitted Prepare, as one model for tables."""
     pipeline = tenfold.Pipeline([("prepare", prepare), *steps])
@@ -105,9 +111,7 @@ class Kept:
             raise BadFile(f"{folder} exists and was not made by {self.mark}: choose another name with {self.option}")
         if not folder.parent.is_dir():
             raise BadFile(f"there is no folder {folder.parent} to write {folder.name} into: make it first")
-        parent = folder.resolve().parent if folder.is_symlink() else folder.parent  # of a link, what it points to
-        if not os.access(parent, os.W_OK):
-            raise BadFile(f"the folder {parent} cannot be written: choose another one with {self.option}")
+        check_can_hold(folder, self.option)
         data = earlier.get("data")
         if earlier and not replace and (data.get("place") if isinstance(data, dict) else None) != place_of(file):
             raise BadFile(f"{folder} {self.other} another table: choose another folder with {self.option}, or replace it with --replace")

@@ -52,7 +52,9 @@ def select_command(
         return run_select(request, show, checkpoint_of(request) if resume else None).code
     asked = {name: settings_of(settings, name, names) for name in names}
     folders = {name: folder_for(file, name, place, replace)[0] for name, place in _folders(file, names, out).items()}
-    requests = [Request(file, name, folders[name], asked[name], None, replace, holdout) for name in names]
+    requests = [
+        Request(file, name, folders[name], asked[name], None, replace, holdout, [one for one in names if one != name]) for name in names
+    ]
     return _select_each(requests, show, resume)
 
 

@@ -8,7 +8,7 @@ import signal
 import threading
 import time
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -49,6 +49,7 @@ class Request:
     note: str | None = None  # why the folder is not the usual one
     replace: bool = False
     holdout: Path | None = None  # rows that are kept apart, to judge the saved model by
+    others: Sequence[str] = ()  # columns that other runs predict
 
     def check_holdout(self) -> None:
         """Refuse, before any work is done, rows kept apart that cannot be judged by."""
@@ -61,7 +62,8 @@ class Request:
     @property
     def asked(self) -> dict[str, Any]:
         """What a checkpoint keeps of it."""
-        return dict(settings=self.settings.facts(), target=self.target, file=str(self.file.absolute()), replace=self.replace)
+        where = dict(file=str(self.file.absolute()), replace=self.replace)
+        return dict(settings=self.settings.facts(), target=self.target, others=list(self.others), **where)
 
 
 @dataclass(frozen=True)
@@ -81,7 +83,7 @@ def run_select(request: Request, show: Silent, checkpoint: Checkpoint | None = N
         show("start", **start_facts(settings.seed), effort=settings.effort, time=settings.time)
         if checkpoint is None:
             checkpoint = Checkpoint(folder, dict(request.asked, sha256=None))
-        found = run_of(Job(show, True, settings, checkpoint).run(request.file, request.target))
+        found = run_of(Job(show, True, settings, checkpoint, others=request.others).run(request.file, request.target))
         notes = [] if request.note is None else [request.note]
         keeps = f"{folder}/ keeps its finished model; this one was stopped"
         if not found.leaderboard and (found.interrupted or found.record["cut_by_time"]) and is_finished(folder):

@@ -6,6 +6,7 @@ import json
 import math
 import shlex
 import sys
+from collections.abc import Sequence
 from typing import Any, TextIO
 
 from tenfold.app.board import board_lines
@@ -109,8 +110,11 @@ class Text(Silent):
             lines.append(f"{name}   {score}   {verdict}   {row['folder']}/")
         return [*lines, *(f"  {short(one, 30):<{width}}   not begun" for one in left)]
 
-    def _read(self, file: str, rows: int, columns: int, about: str, seconds: float, drawn: int | None = None) -> list[str]:
+    def _read(
+        self, file: str, rows: int, columns: int, about: str, seconds: float, drawn: int | None = None, notes: Sequence[str] = ()
+    ) -> list[str]:
         lines = [f"READ     {short(file)}   {counted(rows, 'row')} x {counted(columns, 'column')}   {about}   {seconds:.1f} s"]
+        lines += [f"  ! {note}" for note in notes]
         return lines if drawn is None else [*lines, f"         {counted(drawn, 'row')} drawn by chance   (--rows N for more or fewer)"]
 
     def _task(self, kind: str, metric: str, why: str | None, notes: list[str], **facts: Any) -> list[str]:

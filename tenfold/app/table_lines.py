@@ -12,7 +12,7 @@ from tenfold.app.run_folder import left_out
 from tenfold.app.words import AsItIs, counted, file_size, short
 from tenfold.core.errors import BadParameter
 from tenfold.selection.model.predictions import check_format
-from tenfold.selection.model.store import MODEL, REPORT
+from tenfold.selection.model.store import MODEL, REPORT, check_outside
 from tenfold.table.table import Table
 
 MOST_NAMES, MOST_NOTES = 8, 8
@@ -26,11 +26,12 @@ def check_given(seed: int, rows: int | None) -> None:
         raise BadParameter(f"--rows {rows}: must be at least 1")
 
 
-def check_out(out: Path | None, *tables: Path | None) -> None:
-    """A file for results: of a known format, and none of the tables that are read."""
+def check_out(out: Path | None, folder: Path, *tables: Path | None) -> None:
+    """A file for results: of a known format, none of the tables that are read, and not in the folder that is made or read."""
     if out is None:
         return
     check_format(out)
+    check_outside(out, folder)
     if any(one is not None and one.exists() and out.exists() and out.samefile(one) for one in tables):
         raise BadParameter(f"--out {out} is the table itself: choose another name")
 

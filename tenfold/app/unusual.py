@@ -62,32 +62,33 @@ def unusual_command(
     if top < 1:
         raise BadParameter(f"--top {top}: must be at least 1")
     check_given(seed, rows)
-    check_out(out, file, new)
+    folder = file if file.is_dir() else save or Path(f"{stem_of(file)}-unusual.tenfold")
+    check_out(out, folder, file, new)
     tell = teller(quiet or as_json)
     if file.is_dir():
         if new is None:
             raise BadParameter(f"{file} is a folder: name the rows that are to be judged with --new FILE")
         KEPT.refuse_given(ctx, "rate", "columns", "without", "save", "rows", "seed", "replace")
-        law, folder, own = law_in(file), None, None
+        law, made, own = law_in(file), None, None
     else:
-        folder = save or Path(f"{stem_of(file)}-unusual.tenfold")
+        made = folder
         KEPT.check_place(folder, file, replace)
         law, table, Z, p_values = law_of(file, columns or [], without or [], rows, rate, seed, tell)
         tell("reasons")
         own = judged(law, table, Z, p_values, top)
         picture = Picture.of(Z, own.p_values, own.unusual, [(row.place, row.number) for row in own.rows], seed)
         save_law(folder, law, own, picture, file, _next(folder))
-    with saved_in(folder):
+    with saved_in(made):
         verdict = own if new is None else judge_file(law, new, top)
         assert verdict is not None  # a folder comes with new rows
         tell("")
         if out is not None:
             write_table(verdict, out)
         if as_json:
-            _print_json(law, verdict, folder)
+            _print_json(law, verdict, made)
         else:
             width = terminal_width(sys.stdout)
-            for line in [_verdict(verdict)] if quiet else _lines(law, verdict, folder, out):
+            for line in [_verdict(verdict)] if quiet else _lines(law, verdict, made, out):
                 print("\n".join(wrapped(line, width)))
     return 0
 

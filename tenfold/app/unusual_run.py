@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import tenfold
 from tenfold.app.run_folder import (
     Facts,
     Kept,
+    check_new,
     chosen,
     kinds_of,
     labels_of,
@@ -185,6 +187,7 @@ def judged(law: Law, table: Table, Z: Array, p_values: Array, top: int) -> Verdi
 def judge_file(law: Law, file: Path, top: int) -> Verdict:
     """New rows, by a law that was fitted to others."""
     table = Table(read_sample(file, None, 0))
+    check_new(law.prepare, table.raw.frame.columns, table.raw.name)
     Z = np.ascontiguousarray(law.prepare.transform(table.raw.frame), dtype=np.float64)
     with kept_warnings():
         return judged(law, table, Z, law.detector.pvalues(Z), top)
@@ -238,6 +241,9 @@ class RarityModel:
     @property
     def columns(self) -> list[str]:
         return list(self.law.prepare._used)
+
+    def check_columns(self, known: Sequence[str], name: str) -> None:
+        check_new(self.law.prepare, known, name)
 
     def coded(self, table: Any) -> Any:
         return table

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from tenfold.core.errors import BadInput, DataWarning, warn
-from tenfold.table.cells import MOST_ODD, as_texts, counted_cells, is_text
+from tenfold.table.cells import MOST_ODD, as_texts, counted_cells, is_text, unread_cells
 from tenfold.table.columns import MOST_NAMES
 from tenfold.table.dates import FORMS, days
-from tenfold.table.missing_words import MISSING_IN_NUMBERS
 from tenfold.table.reading import pl
 from tenfold.table.written_numbers import PATTERNS, read_number
 
@@ -34,23 +34,23 @@ def check_new_rows(frame: pl.DataFrame, coder: TableCoder, trees: bool) -> None:
             continue
         texts = as_texts(column)
         values = coder.read(texts, i)
-        bad = texts.filter(texts.is_not_null() & values.is_null())
-        bad = bad.filter(~bad.str.to_lowercase().is_in(list(MISSING_IN_NUMBERS)))
+        bad = texts.filter(unread_cells(texts, values))
         readable |= values.null_count() < len(values)
         if _misread(texts.filter(values.is_not_null()), bad, coder, i):
             raise BadInput(
-                f"column {name!r} is not written as in training{_like(coder, i)}: {bad[0][:40]!r} cannot be read so, and other cells "
-                "would be taken for something else; write the values in that way"
+                f"column {name!r} is not written as in training{_like(coder.form_of(i))}: {bad[0][:40]!r} cannot be read so, and other "
+                "cells would be taken for something else; write the values in that way"
             )
         if len(bad) and values.null_count() == len(values):
             unread[name] = bad
         else:
-            _warn(bad, _what(coder, i), "missing")
+            _warn(bad, _what(coder.form_of(i)), "missing")
     hopeless = [name for name, bad in unread.items() if len(bad) > 1 or not readable]
+    forms = {name: coder.form_of(i) for i, name in enumerate(coder.feature_names_in_) if name in unread}
     if hopeless:
-        raise BadInput(_refusal(hopeless, unread, coder))
+        raise BadInput(in_no_row({name: unread[name] for name in hopeless}, forms))
     for name, bad in unread.items():
-        _warn(bad, _what(coder, list(coder.feature_names_in_).index(name)), "missing")
+        _warn(bad, _what(forms[name]), "missing")
 
 
 def _misread(read: pl.Series, bad: pl.Series, coder: TableCoder, i: int) -> bool:
@@ -74,35 +74,38 @@ def _warn_new_levels(column: pl.Series, coder: TableCoder, i: int, trees: bool) 
     _warn(coder.new_levels(column, i), "new to the model", "missing" if trees or not reference else repr(reference))
 
 
-def _what(coder: TableCoder, i: int) -> str:
-    form = coder.form_of(i)
+def _what(form: str) -> str:
     return f"not a {'date' if '%' in form else 'number'}{' as in training' if form else ''}"
 
 
-def _like(coder: TableCoder, i: int) -> str:
-    form = coder.form_of(i)
+def _like(form: str) -> str:
     return f" ({form.replace('%', '')})" if "%" in form else f" (like {form})" if form else ""
 
 
 def _warn(bad: pl.Series, what: str, instead: str) -> None:
     if len(bad):
-        be, count = ("is", "counts") if len(bad) == 1 else ("are", "count")
-        warn(
-            f"column {bad.name!r}: {counted_cells(len(bad))} such as {bad[0][:40]!r} {be} {what}, and {count} as {instead}",
-            DataWarning,
-            stacklevel=5,
-        )
+        warn(_told(bad, what, instead), DataWarning, stacklevel=5)
 
 
-def _refusal(names: list[str], unread: dict[str, pl.Series], coder: TableCoder) -> str:
-    """Which columns cannot be read in any row, with an example and how they were written in training."""
-    known = list(coder.feature_names_in_)
+def _told(bad: pl.Series, what: str, instead: str) -> str:
+    be, count = ("is", "counts") if len(bad) == 1 else ("are", "count")
+    return f"column {bad.name!r}: {counted_cells(len(bad))} such as {bad[0][:40]!r} {be} {what}, and {count} as {instead}"
+
+
+def in_some_rows(bad: pl.Series, form: str) -> str:
+    """That some cells of a column of numbers or dates cannot be read. form: how they were written in training."""
+    return _told(bad, _what(form), "missing")
+
+
+def in_no_row(unread: Mapping[str, pl.Series], forms: Mapping[str, str]) -> str:
+    """Which columns cannot be read in any row, with an example and how they were written in training. unread: the cells by column."""
+    names = list(unread)
     shown = ", ".join(repr(name) for name in names[:MOST_NAMES])
     more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
     first = names[0]
-    like = "as in training" + _like(coder, known.index(first))
+    like = "as in training" + _like(forms[first])
     many = "columns" if len(names) > 1 else "column"
     return (
         f"no row can be read in the {many} {shown}{more}: {str(unread[first][0])[:40]!r} in {first!r} is "
-        f"{_what(coder, known.index(first)).removesuffix(' as in training')} {like}; write the values in that way"
+        f"{_what(forms[first]).removesuffix(' as in training')} {like}; write the values in that way"
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Generator, Iterator, Mapping
+from collections.abc import Collection, Generator, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -217,17 +217,23 @@ def read_texts(frame: pl.DataFrame, dates: Mapping[str, bool]) -> pl.DataFrame:
 
 def matched(frame: pl.DataFrame, names: list[str]) -> pl.DataFrame:
     """The columns of these names; one that is written in other letters (`Age `, `AGE`) is taken, with a warning, where only one is."""
-    known = set(frame.columns)  # a frame makes the list of its names anew each time it is asked
-    absent = [name for name in names if name not in known]
-    if absent:
-        alike: dict[str, list[str]] = {}
-        for column in known - set(names):
-            alike.setdefault(column.strip().casefold(), []).append(column)
-        found = {name: alike.get(name.strip().casefold(), []) for name in absent}
-        for name, columns in found.items():
-            if len(columns) != 1:
-                check_name(name, frame.columns, " in the new rows, which Prepare needs")
-        frame = frame.rename({columns[0]: name for name, columns in found.items()})
-        shown = ", ".join(f"{columns[0]!r} as {name!r}" for name, columns in list(found.items())[:5])
+    found = in_other_letters(frame.columns, names, " in the new rows")
+    if found:
+        frame = frame.rename({column: name for name, column in found.items()})
+        shown = ", ".join(f"{column!r} as {name!r}" for name, column in list(found.items())[:5])
         warn(f"columns are taken under the names of the fit: {shown}", DataWarning, stacklevel=4)
     return frame.select(names)
+
+
+def in_other_letters(columns: Iterable[str], names: Collection[str], where: str) -> dict[str, str]:
+    """By name the column that is meant by it, of names that no column has; one that is not there is refused. where: the table."""
+    known = set(columns)
+    absent = [name for name in names if name not in known]
+    alike: dict[str, list[str]] = {}
+    for column in known - set(names) if absent else ():
+        alike.setdefault(column.strip().casefold(), []).append(column)
+    found = {name: alike.get(name.strip().casefold(), []) for name in absent}
+    for name, some in found.items():
+        if len(some) != 1:
+            check_name(name, list(columns), where)
+    return {name: some[0] for name, some in found.items()}

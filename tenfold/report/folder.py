@@ -18,8 +18,8 @@ from tenfold.selection.explain.inside import inside
 from tenfold.selection.honest.unseen import Unseen, read_held_out
 from tenfold.selection.model.store import EXPLAINED, HELD_OUT, MODEL, REPORT, SIMPLE, open_run, plain, record_of
 from tenfold.selection.model.table_model import TableModel
-from tenfold.selection.monitor.labelled import label_of
 from tenfold.selection.monitor.order import first_seen, ordered
+from tenfold.table.cells import label_of
 from tenfold.table.columns import Asked, check_name, comma_of
 from tenfold.table.reading import Raw, pl, read_table
 

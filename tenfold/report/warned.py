@@ -24,7 +24,7 @@ def warned(facts: Facts) -> Section | None:
     used, known = number(facts.data.get("rows_used")), number(facts.record.get("rows_known"))
     if used is not None and known is not None and used < known:
         warnings.append(f"The models learned from {int(used):,} of {int(known):,} rows: there was no time for more.")
-    warnings += [shown(note, 300) for note in as_list(facts.record.get("notes"))]
+    warnings += [shown(note, 300) for note in (*as_list(facts.data.get("notes")), *as_list(facts.record.get("notes")))]
     for source, what in (("warnings", "warned"), ("failures", "failed")):
         found = as_dict(facts.record.get(source))
         warnings += [f"{shown(title, 60)} {what}: {shown(text, 240)}" for title, text in list(found.items())[:20]]

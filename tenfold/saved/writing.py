@@ -16,6 +16,7 @@ import shutil
 import stat
 import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, BinaryIO
 
 from tenfold.core.errors import BadFile
@@ -151,6 +152,19 @@ def new_folder(beside: str) -> Iterator[str]:
         shutil.rmtree(temporary, ignore_errors=True)
         if number >= 0:
             os.close(number)
+
+
+def check_can_hold(folder: Path, option: str) -> None:
+    """Refuse, before any work is done, a place where no folder can be made. Rights alone do not tell: there are /proc, and full disks."""
+    parent = folder.resolve().parent if folder.is_symlink() else folder.parent  # of a link, what it points to
+    said = f"the folder {parent} cannot be written{{}}: choose another one with {option}"
+    if not os.access(parent, os.W_OK):
+        raise BadFile(said.format(""))
+    try:
+        with new_folder(os.path.join(parent, folder.name)):
+            pass
+    except OSError as failure:
+        raise BadFile(said.format(f" ({failure.strerror or failure})")) from None
 
 
 def put_folder(new: str, path: str) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -93,7 +93,7 @@ class Dataset:
             used["positive"] = str(task.classes[self.decisions.positive])
         rows = dict(rows_drawn=None if raw.drawn is None else raw.frame.height, rows_used=len(task.y))
         return dict(
-            data=dict(name=raw.name, sha256=raw.digest, place=raw.place, **size_of(raw, self.target), **rows),
+            data=dict(name=raw.name, sha256=raw.digest, place=raw.place, **size_of(raw, self.target), **rows, notes=list(raw.notes)),
             asked=asked.facts(),
             settings=asked.facts() | used,
             columns=[asdict(column) for column in self.columns],
@@ -103,14 +103,20 @@ class Dataset:
 
 
 def dataset_of(
-    raw: Raw, target: Any, asked: Settings, emit: Callable[..., None], trusting: bool = False, named: bool = False
+    raw: Raw,
+    target: Any,
+    asked: Settings,
+    emit: Callable[..., None],
+    trusting: bool = False,
+    named: bool = False,
+    others: Sequence[str] = (),
 ) -> Dataset:
     """Read a table as a dataset, step by step. trusting: columns that give the target away are used all the same. named: for one learner
-    that was asked for."""
+    that was asked for. others: columns that are predicted by other runs."""
     frame, target = _with_target(raw, target)
     check_name(target, frame.columns)
     drawn = None if raw.drawn is None else frame.height
-    emit("read", file=raw.name, **size_of(raw, target), about=raw.about, seconds=raw.seconds, drawn=drawn)
+    emit("read", file=raw.name, **size_of(raw, target), about=raw.about, seconds=raw.seconds, drawn=drawn, notes=list(raw.notes))
     refuse_repeated(raw.name, set(raw.repeated), [target])
     comma, roles = comma_of(raw), asked.roles
     for role, name in roles.items():
@@ -120,8 +126,9 @@ def dataset_of(
         if role != "time_column" and name in (*asked.keep, *asked.category):
             option = "keep" if name in asked.keep else "category"
             raise BadParameter(f"{option}={name!r}: this is the column of {role}, which is not used to predict")
-    beside = [roles[role] for role in ("weights", "groups") if role in roles]  # what they hold is not known of the new rows
-    columns_asked = Asked(asked.keep, [*asked.drop, *beside], asked.category)
+    beside = {roles[role]: f"{role} of rows" for role in ("weights", "groups") if role in roles}  # not known of the new rows
+    beside |= dict.fromkeys(others, "another target")
+    columns_asked = Asked(asked.keep, [*asked.drop, *beside], asked.category, beside)
     columns_asked.check(frame.columns, target)
     # A learner of a race may fail of classes of one row, and others go on; by time each class must have come up before the first fold.
     tiny = not named and "time_column" not in roles and not _needs_every_class(asked.metric)

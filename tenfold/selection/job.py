@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -52,10 +52,13 @@ class Job:
         checkpoint: Checkpoint | None = None,
         replay: Replay | None = None,
         named: Callable[[str], Any] | None = None,
+        others: Sequence[str] = (),
     ) -> None:
         """checkpoint: where the race is kept, and may go on from. replay: do the work of an earlier run, and heed no clock. named: the one
-        learner that is asked for, by the role "classifier" or "regressor"; then nothing is chosen."""
+        learner that is asked for, by the role "classifier" or "regressor"; then nothing is chosen. others: columns that other runs
+        predict."""
         self.emit, self.finish_early, self.settings, self.named, self.checkpoint = emit, finish_early, settings, named, checkpoint
+        self.others = others
         self.search = Search(emit, finish_early, settings, checkpoint, replay)
         self.checks: dict[str, Any] = {}  # what was found in the rows before the race
 
@@ -67,7 +70,7 @@ class Job:
         raw = read_sample(table, asked.rows, asked.seed)
         if self.checkpoint is not None:
             self.checkpoint.is_of(raw.name, raw.digest)
-        dataset = dataset_of(raw, target, asked, self.emit, trusting, self.named is not None)
+        dataset = dataset_of(raw, target, asked, self.emit, trusting, self.named is not None, self.others)
         _ran_in.add(os.getpid())
         if self.checkpoint is not None:
             self.checkpoint.begin()

@@ -100,7 +100,7 @@ def select(
     for one in target:
         tell("target", target=one, targets=list(target))
         try:
-            found[one] = run_of(Job(tell, finish_early, asked[one]).run(table, one), table)
+            found[one] = run_of(Job(tell, finish_early, asked[one], others=[name for name in target if name != one]).run(table, one), table)
         except TenfoldError as reason:  # what is done stays, whatever becomes of the others
             found.failures[one] = str(reason)
             if len(found.failures) == len(target):
@@ -225,7 +225,7 @@ class Run:
         return model
 
     def explain(
-        self, row: int | None = None, column: str | None = None, *, table: Any = None, label: str | None = None
+        self, row: int | None = None, column: str | None = None, *, table: Any = None, label: Any = None
     ) -> Reasons | Effect | list[tuple[str, float]]:
         """Why a row gets its prediction, how predictions change along a column, or which columns matter: as `tenfold explain`.
 

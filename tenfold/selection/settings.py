@@ -61,7 +61,7 @@ class Settings:
         if self.time is not None:
             real = isinstance(self.time, (int, float, np.number)) and not isinstance(self.time, bool)
             if not real or not 0 < self.time < float("inf"):
-                raise BadParameter(f"time={self.time!r}: must be a number of seconds above 0")
+                raise BadParameter(f"time={f'{self.time:g}' if real else repr(self.time)}: must be a number of seconds above 0")
             self._put(time=float(self.time))
         self._put(monotone=checked_monotone(self.monotone))
         self._check_judging()
@@ -72,6 +72,9 @@ class Settings:
                 raise BadParameter(f"{name}={column!r}: must be the name of a column")
         if self.groups is not None and self.time_column is not None:
             raise BadParameter(f"groups={self.groups!r}: folds are made by groups or by time ({self.time_column!r}), give one of them")
+        if self.honest == "nested" and self.time_column is not None:
+            order = f"in the order of {self.time_column!r} the choice is repeated by folds, each from what came before it"
+            raise BadParameter(f"honest={self.honest!r}: {order}; leave it out, or leave out the order")
 
     def _check_judging(self) -> None:
         """The score, and what errors cost."""

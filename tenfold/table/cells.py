@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -140,6 +141,21 @@ def as_known(texts: pl.Series, known: Collection[str]) -> pl.Series:
     return texts.replace(list(other), list(other.values())) if other else texts
 
 
+def label_of(value: Any, labels: list[str]) -> str:
+    """A class as it is written: 1.0 and 1.00 are 1 where that is a class, and True is true."""
+    text = str(value)
+    if text in labels:
+        return text
+    return other_spellings(labels).get(text) or next((label for label in labels if _same_number(text, label)), text)
+
+
+def _same_number(one: str, other: str) -> bool:
+    try:
+        return float(one) == float(other) and abs(float(one)) < 2**53  # larger ones are not told apart
+    except ValueError:
+        return False
+
+
 def as_numbers(texts: pl.Series, comma: bool = False) -> Numbers | None:
     """The cells as numbers, in the form that most of them have; None where the column holds other texts.
 
@@ -220,16 +236,19 @@ def odd_cells(texts: pl.Series, values: pl.Series) -> Odd | None:
 
 def odd_list(texts: pl.Series, values: pl.Series, where: Callable[[int], str]) -> tuple[tuple[OddCell, ...], int]:
     """The first cells with a text that was read as missing, words that only say so not among them; and how many there are."""
-    unread = (values.is_null() & texts.is_not_null()).fill_null(False)
-    if not unread.any():
-        return (), 0
-    lower = texts.str.to_lowercase()
-    rows = (unread & ~lower.is_in(list(MISSING_IN_NUMBERS)).fill_null(False)).arg_true()
+    rows = unread_cells(texts, values).arg_true()
     cells = tuple(
         OddCell(row, where(row), str(texts[row]), CENSORED if CENSOR.match(str(texts[row])) else ODD)
         for row in rows.head(MOST_LISTED).to_list()
     )
     return cells, len(rows)
+
+
+def unread_cells(texts: pl.Series, values: pl.Series) -> pl.Series:
+    """Of the cells of a column of numbers or dates, which hold something that is not read; words for a missing value are none of them.
+
+    texts: from `as_texts`; values: what is read in them."""
+    return texts.is_not_null() & values.is_null() & ~texts.str.to_lowercase().is_in(list(MISSING_IN_NUMBERS)).fill_null(False)
 
 
 def _odd(texts: pl.Series, which: pl.Series) -> Odd | None:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -56,6 +56,7 @@ class Asked:
     keep: Collection[str] = ()
     drop: Collection[str] = ()
     category: Collection[str] = ()
+    beside: Mapping[str, str] = field(default_factory=dict)  # columns that say something of rows, and what; none is used to predict
 
     def check(self, known: Sequence[str], target: str | None = None) -> None:
         """Refuse names that are not there, and a column asked for in two ways."""
@@ -150,11 +151,14 @@ class _Look:
 
     def __init__(self, series: pl.Series, typed: bool, asked: Asked, comma: bool, rows: Array | None) -> None:
         self.series, self.name, self.typed, self.comma, self.rows = series, series.name, typed, comma, rows
+        self.beside = asked.beside.get(self.name)
         self.keep, self.drop, self.category = (self.name in names for names in (asked.keep, asked.drop, asked.category))
 
     def found(self, plain: pl.Series | None) -> tuple[Column, pl.Series]:
         """The column, and its values."""
         kind = self.series.dtype
+        if self.beside is not None:
+            return Column(self.name, "dropped", f"{self.beside}, not used to predict"), self.series
         if self.drop:
             return Column(self.name, "dropped", "left out as asked"), self.series
         if kind.is_nested() or kind in (pl.Binary, pl.Object):

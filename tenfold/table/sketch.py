@@ -12,14 +12,15 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from itertools import pairwise
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 
 from tenfold.core.data import Array
-from tenfold.table.cells import as_known, as_texts, class_texts
+from tenfold.table.cells import as_known, as_texts, class_texts, unread_cells
 from tenfold.table.columns import LEAST_LEVEL_ROWS, Column, read_as
 from tenfold.table.dates import FORMS, as_dates
 from tenfold.table.reading import pl
@@ -81,11 +82,19 @@ def seen(sketched: Facts, frame: pl.DataFrame) -> pl.DataFrame:
     return found.with_columns([_levels(found[name], one) for name, one in levels.items()])
 
 
-def unlike(sketched: Facts, rows: pl.DataFrame) -> list[tuple[Facts, Array, str]]:
+def unread(sketched: Facts, frame: pl.DataFrame, rows: pl.DataFrame) -> dict[str, Array]:
+    """By column of numbers or dates in which some cells cannot be read, which rows hold them (bool). rows: from `seen`."""
+    columns = [one["name"] for one in sketched["columns"] if one["kind"] in ("number", "date") and frame[one["name"]].dtype == pl.String]
+    found = {name: unread_cells(as_texts(frame[name]), rows[name]).to_numpy() for name in columns if rows[name].null_count()}
+    return {name: where for name, where in found.items() if where.any()}
+
+
+def unlike(sketched: Facts, rows: pl.DataFrame, but: Mapping[str, Array] = MappingProxyType({})) -> list[tuple[Facts, Array, str]]:
     """What single rows hold that no training row did, one entry for a column and kind: the column, which rows (bool), and how in words.
 
     Numbers below and above the range seen, missing values in columns that had none, and levels that are new. A level that is not
-    named may be a rare one: it is new only where no rare ones were taken together. rows: from `seen`.
+    named may be a rare one: it is new only where no rare ones were taken together. rows: from `seen`; but: from `unread`, cells that are
+    not there, and not missing either.
     """
     found = []
     for one in sketched["columns"]:
@@ -105,6 +114,7 @@ def unlike(sketched: Facts, rows: pl.DataFrame) -> list[tuple[Facts, Array, str]
                 found.append((one, below, f"below {written(one, one['low'])}"))
             if above.any():
                 found.append((one, above, f"above {written(one, one['high'])}"))
+        gaps = gaps & ~but[one["name"]] if one["name"] in but else gaps
         if one["missing"] == 0 and gaps.any():
             found.append((one, gaps, "missing, which it never was"))
     return found

@@ -16,6 +16,7 @@ from tenfold.evaluate.explain.response import Response, response_of
 from tenfold.evaluate.explain.sampled import SampledAttributions, sampled_attributions
 from tenfold.selection.model.table_model import TableModel
 from tenfold.selection.race.text_score import TextScore
+from tenfold.table.cells import label_of
 from tenfold.table.columns import check_name
 from tenfold.table.reading import Raw, pl
 from tenfold.table.sketch import written
@@ -73,7 +74,7 @@ class Effect:
         return "\n".join([f"{self.column}: how {what} changes along it", *lines])
 
 
-def answer_of(model: TableModel, row: pl.DataFrame, what: str | None = None) -> Answer:
+def answer_of(model: TableModel, row: pl.DataFrame, what: Any = None) -> Answer:
     """The answer for one row; what: the class whose probability is wanted, if not that of the answer."""
     coded = model.coded(row)
     said = model.predictions(coded)[0]
@@ -85,7 +86,7 @@ def answer_of(model: TableModel, row: pl.DataFrame, what: str | None = None) -> 
     return Answer(str(said), chances[what], what, chances)
 
 
-def reasons(model: TableModel, raw: Raw, row: int, what: str | None = None, seed: int = 0) -> Reasons:
+def reasons(model: TableModel, raw: Raw, row: int, what: Any = None, seed: int = 0) -> Reasons:
     """What each column adds to the answer for a row, against rows of the same table."""
     if raw.frame.height < 2:
         raise BadInput(f"{raw.name} has one row: a row is explained by what is different from others, give a file with more of them")
@@ -139,8 +140,10 @@ def _contributions(model: TableModel, row: pl.DataFrame, beside: pl.DataFrame, s
     return SampledAttributions(found.columns, response_of(model, row).outputs, base, values, nothing, nothing[0], every), beside.height
 
 
-def effect(model: TableModel, raw: Raw, column: str, what: str | None = None, seed: int = 0) -> Effect:
+def effect(model: TableModel, raw: Raw, column: str, what: Any = None, seed: int = 0) -> Effect:
     """How a column acts: accumulated local effects of a number, mean answers of a category."""
+    if column == model.target_ and column not in model.columns:
+        raise BadParameter(f"column={column!r}: this is the column that is predicted, name one that it is predicted from")
     check_name(column, model.columns, " that the model uses")
     for text in model.texts or ():
         if text.column == column:
@@ -162,7 +165,7 @@ def effect(model: TableModel, raw: Raw, column: str, what: str | None = None, se
     return Effect(column, wanted, points, frame.height)
 
 
-def _spoken(model: TableModel, text: TextScore, what: str | None) -> Effect:
+def _spoken(model: TableModel, text: TextScore, what: Any) -> Effect:
     """The words that say most, each with its weight in a text of its own."""
     labels = [str(one) for one in model.classes_] if model.role == "classifier" else ["prediction"]
     wanted = _class(model, what) if what is not None else labels[min(1, len(labels) - 1)]
@@ -209,13 +212,15 @@ def row_of(raw: Raw, number: int) -> int:
     return number - 1
 
 
-def _class(model: TableModel, what: str) -> str:
+def _class(model: TableModel, what: Any) -> str:
+    """A class as the model calls it: 1 and 1.0 are '1'."""
     if model.role != "classifier":
         raise BadParameter(f"there is no class {what!r}: this model predicts numbers")
     labels = [str(one) for one in model.classes_]
-    if what not in labels:
+    found = label_of(what, labels)
+    if found not in labels:
         raise BadParameter(f"there is no class {what!r}: the classes are {', '.join(labels[:12])}")
-    return what
+    return found
 
 
 def _usual_class(model: TableModel, response: Response) -> str:

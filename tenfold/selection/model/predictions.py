@@ -54,7 +54,7 @@ def write_predictions(
     with _place(out) as file:
         writer, rows = _Writer(file, end), 0
         for frame in _parts(model, table):
-            if isinstance(model, TableModel) and isinstance(table, (str, os.PathLike)):
+            if isinstance(table, (str, os.PathLike)):
                 model.check_columns(frame.columns, Path(table).name)
             found = predictions(model, frame)
             words = None if looked is None else looked.look(frame)

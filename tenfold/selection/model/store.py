@@ -20,8 +20,8 @@ from typing import Any
 import numpy as np
 
 import tenfold
-from tenfold.core.errors import BadFile
-from tenfold.saved.writing import new_folder, put_folder, write_parquet, written_as
+from tenfold.core.errors import BadFile, BadParameter
+from tenfold.saved.writing import check_can_hold, new_folder, put_folder, write_parquet, written_as
 from tenfold.selection.model.table_model import TableModel
 from tenfold.table.reading import pl
 from tenfold.table.sketch import is_sketch
@@ -47,14 +47,21 @@ def check_folder(folder: Path, record: Facts | None = None, replace: bool = Fals
         )
     if not folder.parent.is_dir():
         raise BadFile(f"there is no folder {folder.parent} to write {folder.name} into: make it first")
-    if not os.access(folder.parent, os.W_OK):
-        raise BadFile(f"the folder {folder.parent} cannot be written: choose another one with --out")
+    check_can_hold(folder, "--out")
     earlier = record_of(folder)
     if record is None or replace or not earlier:
         return
     other = _other_than(earlier, record)
     if other:
         raise BadFile(f"{folder} holds {other}: choose another folder with --out, or replace it with --replace")
+
+
+def check_outside(out: Path, run: Path) -> None:
+    """Refuse a file for results that would lie in a folder made by tenfold, where it could replace what that holds. run: the folder, or
+    the model in it."""
+    folder = run if run.is_dir() or not (run.parent / RECORD).is_file() else run.parent
+    if out.resolve().is_relative_to(folder.resolve()):
+        raise BadParameter(f"--out {out} lies in {folder}, which holds nothing but what tenfold has made: name a file outside of it")
 
 
 def usual_folder(stem: str, record: Facts) -> tuple[Path, str | None]:
@@ -172,7 +179,7 @@ def open_run(folder: Path) -> TableModel:
         raise BadFile(f"{folder} holds no {MODEL}: give a folder that tenfold select or tenfold fit has made")
     model = tenfold.load(path)
     if not isinstance(model, TableModel):
-        raise BadFile(f"{path} holds a {type(model).__name__}, not a model for tables: load it with tenfold.load")
+        raise BadFile(f"{folder} holds no model that predicts a column: give a folder that tenfold select or tenfold fit has made")
     return model
 
 

@@ -9,7 +9,7 @@ import numpy as np
 
 from tenfold.core.data import Array
 from tenfold.table.reading import pl
-from tenfold.table.sketch import seen, unlike
+from tenfold.table.sketch import seen, unlike, unread
 
 MOST_ROWS, MOST_KINDS = 3, 4  # that are named in a sentence
 COLUMN = "unlike the training table"
@@ -33,7 +33,10 @@ class Unlike:
         if not columns:
             return None
         here = dict(self.sketched, columns=columns)
-        found = [(f"{one['name']}", where, how) for one, where, how in unlike(here, seen(here, frame))]
+        rows = seen(here, frame)
+        bad = unread(here, frame, rows)
+        found = [(name, where, _unreadable(frame[name].filter(pl.Series(where)))) for name, where in bad.items()]
+        found += [(f"{one['name']}", where, how) for one, where, how in unlike(here, rows, bad)]
         for name, where, how in found:
             at = np.flatnonzero(where)
             count, first = self.kinds.get((name, how), (0, []))
@@ -53,6 +56,11 @@ class Unlike:
         more = f", and {len(most) - MOST_KINDS} more" if len(most) > MOST_KINDS else ""
         many = f"{'row' if self.rows == 1 else 'rows'} {'looks' if self.strange == 1 else 'look'}"
         return f"{self.strange:,} of {self.rows:,} {many} unlike the training table: {', '.join(told)}{more}; --mark says it row by row"
+
+
+def _unreadable(cells: pl.Series) -> str:
+    first = repr(str(cells[0]).strip()[:40])
+    return f"{first} cannot be read" if cells.n_unique() == 1 else f"cells such as {first} cannot be read"
 
 
 def _in_words(found: list[tuple[str, Array, str]], any_of: Array) -> pl.Series:

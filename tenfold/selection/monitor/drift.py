@@ -22,10 +22,13 @@ import tenfold
 from tenfold.core.data import Array
 from tenfold.evaluate.split.splitters import assign_folds
 from tenfold.evaluate.validate.ranges import score_range
+from tenfold.prepare.new_rows import in_no_row, in_some_rows
 from tenfold.score.registry import SCORES
+from tenfold.table.cells import MOST_ODD, as_texts
 from tenfold.table.columns import LEAST_LEVEL_ROWS
+from tenfold.table.dates import ISO
 from tenfold.table.reading import pl
-from tenfold.table.sketch import MOST_LEVELS, seen, unlike, written
+from tenfold.table.sketch import MOST_LEVELS, seen, unlike, unread, written
 
 SURE = 0.05
 SMALL, LARGE = 0.1, 0.25  # of the population stability index: what is called slight, and what is called strong
@@ -57,13 +60,40 @@ class Drift:
         return "slight" if self.index < SMALL else "clear" if self.index < LARGE else "strong"
 
 
-def drift(sketched: Facts, frame: pl.DataFrame) -> list[Drift]:
-    """Every column of the sketch, those that have changed most first."""
+@dataclass(frozen=True)
+class Unread:
+    """What cannot be read of new rows, which is no drift: they are written in another way."""
+
+    columns: list[str]  # of which not one cell can be read, as by `tenfold predict`, which refuses them
+    notes: list[str]
+
+
+def unread_of(sketched: Facts, frame: pl.DataFrame) -> Unread:
+    """In the words of `tenfold predict`."""
     rows = seen(sketched, frame)
+    known = {one["name"]: one["form"] or (ISO if one["kind"] == "date" else "") for one in sketched["columns"]}
+    bad = {name: as_texts(frame[name]).filter(pl.Series(where)) for name, where in unread(sketched, frame, rows).items()}
+    whole = {name: cells for name, cells in bad.items() if rows[name].null_count() == len(rows)}
+    some = [in_some_rows(cells, known[name]) for name, cells in bad.items() if name not in whole]
+    return Unread(list(whole), [*([in_no_row(whole, known)] if whole else []), *some])
+
+
+def drift(sketched: Facts, frame: pl.DataFrame) -> list[Drift]:
+    """Every column of the sketch of which something can be read, those that have changed most first.
+
+    Cells that cannot be read are told by `unread_of`; more of them than a column of numbers may have are not counted as missing here."""
+    rows = seen(sketched, frame)
+    bad = unread(sketched, frame, rows)
     strange: dict[str, list[tuple[Array, str]]] = {}
-    for one, where, how in unlike(sketched, rows):
+    for one, where, how in unlike(sketched, rows, bad):
         strange.setdefault(one["name"], []).append((where, how))
-    found = [_column(one, rows[one["name"]], strange.get(one["name"], [])) for one in sketched["columns"]]
+    found = []
+    for one in sketched["columns"]:
+        values, where = rows[one["name"]], bad.get(one["name"], np.zeros(len(rows), dtype=bool))
+        if where.any() and len(values) == values.null_count():
+            continue
+        there = values.filter(pl.Series(~where)) if where.mean() > MOST_ODD else values
+        found.append(_column(one, there, strange.get(one["name"], [])))
     corrected = holm(np.array([p for p, _ in found]))
     result = [Drift(**(facts | dict(p_value=float(p)))) for (_, facts), p in zip(found, corrected, strict=True)]
     return sorted(result, key=lambda one: (not one.drifted, -one.index if one.drifted else one.p_value))
@@ -199,6 +229,8 @@ class Together:
 def together(sketched: Facts, training: pl.DataFrame, new: pl.DataFrame, seed: int = 0) -> Together | None:
     """A boosted classifier of all columns, cross-validated; long tables are sampled. None where one has fewer than two different rows."""
     rng = np.random.default_rng(seed)
+    if not sketched["columns"]:
+        return None
     parts = []
     for frame in (training, new):
         rows = np.sort(rng.permutation(frame.height)[:MOST_ROWS])

@@ -16,7 +16,7 @@ from tenfold.score.record import Score, judged_output
 from tenfold.score.registry import SCORES
 from tenfold.selection.choice.decision import decided, judge_of
 from tenfold.selection.model.table_model import TableModel
-from tenfold.table.cells import as_numbers, as_texts, class_texts, finite, group_numbers, other_spellings
+from tenfold.table.cells import as_numbers, as_texts, class_texts, finite, group_numbers, label_of
 from tenfold.table.columns import check_name, comma_of
 from tenfold.table.missing_words import MISSING_IN_NUMBERS
 from tenfold.table.reading import Raw, pl, read_table
@@ -166,18 +166,3 @@ def _beside(
     if groups is not None and groups in frame.columns:
         unit = group_numbers(frame[groups])
     return frame, weight, unit
-
-
-def label_of(value: Any, labels: list[str]) -> str:
-    """A class as it is written: 1.0 and 1.00 are 1 where that is a class, and True is true."""
-    text = str(value)
-    if text in labels:
-        return text
-    return other_spellings(labels).get(text) or next((label for label in labels if _same_number(text, label)), text)
-
-
-def _same_number(one: str, other: str) -> bool:
-    try:
-        return float(one) == float(other) and abs(float(one)) < 2**53  # larger ones are not told apart
-    except ValueError:
-        return False

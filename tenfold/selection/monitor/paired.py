@@ -34,6 +34,7 @@ from tenfold.table.reading import pl, read_table
 BESIDE = ("fold", WEIGHT, UNIT)
 Z, SURE = 1.959963984540054, 0.05
 BAND = 0.01  # differences of this share of the score, or of 1 for shares, do not matter
+GIVE = "give a file of predictions for its rows, in a column 'prediction'"
 Facts = dict[str, Any]
 
 
@@ -121,14 +122,30 @@ def foreign(path: Path, beside: Contender) -> Contender:
     """
     raw = read_table(path)
     frame, target = raw.frame, str((beside.record.get("settings") or {}).get("target"))
+    if raw.digest == (beside.record.get("data") or {}).get("sha256"):
+        raise BadInput(f"{raw.name} is the table that {beside.name} was made from, and holds no predictions: {GIVE}")
     place = _places(frame, beside, raw.name)
     predicted = _numbers(frame, beside.labelled.classes, target, raw.name)[place]
+    if "prediction" not in frame.columns and _is_table(frame, beside, target) and np.array_equal(predicted, _truths(beside.labelled)):
+        made = f"{raw.name} has the columns that {beside.name} was made from"
+        raise BadInput(f"{made}, and {target!r} in it is the truth in every row: {GIVE}")
     bad = ~np.isfinite(predicted).all(axis=1)
     if bad.any():
         row = int(beside.rows[np.argmax(bad)])
         raise BadInput(f"{raw.name} has no usable prediction for row {row} of the table (from 0): give one for each row")
     output = predicted if beside.labelled.classes is None else logs(predicted)
     return Contender(str(path), beside.rows, LabelledRows(beside.labelled.truth, output, beside.labelled.classes), {})
+
+
+def _is_table(frame: pl.DataFrame, beside: Contender, target: str) -> bool:
+    """Whether a frame has all columns of the table of a run, the target among them."""
+    known = [str(one.get("name")) for one in beside.record.get("columns") or [] if isinstance(one, dict)]
+    return bool(known) and {*known, target} <= set(frame.columns)
+
+
+def _truths(labelled: LabelledRows) -> Array:
+    """The truth as predictions that are certain."""
+    return labelled.truth if labelled.classes is None else np.eye(len(labelled.classes))[labelled.truth]
 
 
 def _places(frame: pl.DataFrame, beside: Contender, name: str) -> Array:

@@ -44,6 +44,8 @@ def _parsed(texts: Any) -> dict[str, int]:
         for part in parts:
             if part.start() != end or part[2] not in SIGNS:
                 raise BadParameter(f"monotone={text!r}: {HOW}")
+            if found.get(part[1], SIGNS[part[2]]) != SIGNS[part[2]]:
+                raise BadParameter(f"monotone={text!r}: {part[1]!r} is given both + and -, choose one")
             found[part[1]], end = SIGNS[part[2]], part.end()
         if not parts or end != len(str(text)):
             raise BadParameter(f"monotone={text!r}: {HOW}")

@@ -86,7 +86,7 @@ class Checkpoint:
                 arrays = {name: file[name] for name in file.files}
             facts = json.loads(arrays.pop("facts").tobytes())
             asked = dict(settings=dict(facts["settings"]), target=_text(facts["target"]), file=_text(facts["file"]), sha256=facts["sha256"])
-            asked["replace"] = facts.get("replace") is True
+            asked |= dict(replace=facts.get("replace") is True, others=[_text(one) for one in facts.get("others", ())])
             one = cls(folder, asked)
             one.state = dict(facts=_checked(facts), arrays=arrays)
             begun = str(facts.get("tenfold"))
