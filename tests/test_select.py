@@ -260,12 +260,12 @@ def test_copies_stay_in_one_fold_unless_columns_are_coarse() -> None:
     X = rng.normal(size=(80, 3))
     X = np.vstack([X, X[:20]])
     frame = pl.DataFrame({f"x{j}": X[:, j] for j in range(3)})
-    task = find_task(pl.Series("y", rng.normal(size=100)), typed=True)
+    task = find_task(pl.Series("y", rng.normal(size=100)))
     groups, told = duplicate_groups(frame, task, 10)
     assert groups is not None and told == "20 duplicate rows kept in the same fold: the estimate is for rows that are no copies"
     fold = make_folds(task.codes, 10, 0, "regressor", groups).fold
     np.testing.assert_array_equal(fold[:20], fold[80:])
-    few = find_task(pl.Series("y", rng.normal(size=81)), typed=True)
+    few = find_task(pl.Series("y", rng.normal(size=81)))
     assert duplicate_groups(frame[:81], few, 10)[1] == "1 duplicate row kept in the same fold"
     coarse = pl.DataFrame({"a": rng.integers(0, 3, 100), "b": rng.integers(0, 3, 100)})
     groups, told = duplicate_groups(coarse, task, 10)
@@ -290,7 +290,7 @@ def test_leaks_are_seen_and_honest_columns_are_not() -> None:
         category=pl.Series(np.where(y == "yes", "after", "before")),
     )
     assert [name for name, _ in leak_suspects(planted, task)] == ["number", "category"]
-    real = find_task(pl.Series("y", frame["x0"].to_numpy() * 3 + 1), typed=True)
+    real = find_task(pl.Series("y", frame["x0"].to_numpy() * 3 + 1))
     assert [name for name, _ in leak_suspects(frame, real)] == ["x0"]
 
 

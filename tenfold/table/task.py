@@ -121,7 +121,7 @@ def learnable(task: Task, those: str = "", tiny: bool = False) -> Task:
         raise BadInput(f"only {have} a value of {name!r}: at least {LEAST_ROWS} are needed")
     if task.kind == "classes":
         y, rows = _without_tiny_classes(name, y, rows, task.notes, those, tiny)
-        if len(rows) < LEAST_ROWS:
+        if len(rows) < min(LEAST_ROWS, len(task.rows) / 2):
             raise BadInput(
                 f"the target column {name!r} has {len(task.classes):,} classes in {len(task.rows):,} rows{those}, and only {len(rows)} "
                 f"rows have one that occurs {LEAST_CLASS_ROWS} times: at least {LEAST_ROWS} are needed"
