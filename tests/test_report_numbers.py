@@ -16,7 +16,8 @@ from tenfold.report import charts, classes, numbers, trust
 from tenfold.report.facts import Facts
 from tenfold.report.page import page_of
 from tenfold.report.reproduce import card, written
-from tenfold.report.svg import BOTTOM, LEFT, LETTER, RIGHT, TOP, WIDTH, Axis, Plot, cut, thinned, tick_text, ticks
+from tenfold.report.scale import LETTER, Axis, cut, tick_text, ticks
+from tenfold.report.svg import BOTTOM, LEFT, RIGHT, TOP, WIDTH, Plot, thinned
 from tenfold.report.typed import command
 from tenfold.score.registry import SCORES
 from tenfold.selection.explain.along import along

@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 
 from markupsafe import Markup
 
-from tenfold.report.svg import Axis, strip
+from tenfold.report.scale import Axis
+from tenfold.report.svg import strip
 from tenfold.score.words import figure
 
 STRIP = 190  # pixels of the small pictures in tables

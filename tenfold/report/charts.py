@@ -13,7 +13,8 @@ from tenfold.evaluate.validate.intervals import wilson
 from tenfold.report import numbers
 from tenfold.report.classes import Curve, Reliability, Thresholds
 from tenfold.report.facts import floats, number
-from tenfold.report.svg import Plot, cut, places, tick_text, wide
+from tenfold.report.scale import cut, places, tick_text, wide
+from tenfold.report.svg import Plot
 from tenfold.report.trust import PROMISED
 from tenfold.score.words import figure
 from tenfold.selection.explain.along import along

@@ -9,7 +9,8 @@ from tenfold.report import curves
 from tenfold.report.blocks import STRIP, Code, Figure, Figures, Pairs, Section, Table, Text
 from tenfold.report.facts import LONGEST_MODEL, Facts, as_dict, as_list, counted, floats, listed, number
 from tenfold.report.plain_words import more_rows, points_of
-from tenfold.report.svg import Axis, strip
+from tenfold.report.scale import Axis
+from tenfold.report.svg import strip
 from tenfold.score.words import figure
 from tenfold.table.show import shown
 

@@ -10,7 +10,8 @@ from tenfold.report import charts
 from tenfold.report.blocks import STRIP, Figure, Figures, Section, Table, Text
 from tenfold.report.errors import along_table
 from tenfold.report.facts import Facts, as_dict, as_list, counted, floats, listed, number
-from tenfold.report.svg import Axis, strip
+from tenfold.report.scale import Axis
+from tenfold.report.svg import strip
 from tenfold.score.words import figure, metric_name, percent
 from tenfold.table.show import shown
 

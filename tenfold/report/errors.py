@@ -8,7 +8,8 @@ from tenfold.evaluate.validate.spread import by_unit, mean_of
 from tenfold.report import charts, classes, numbers
 from tenfold.report.blocks import Costs, Figure, Figures, Section, Table, Text
 from tenfold.report.facts import Facts, as_dict, as_list, counted, floats, number
-from tenfold.report.svg import Plot, places
+from tenfold.report.scale import places
+from tenfold.report.svg import Plot
 from tenfold.score.words import figure
 from tenfold.selection.honest.unseen import Unseen
 from tenfold.table.show import shown

@@ -6,7 +6,8 @@ from typing import Any
 
 from tenfold.report.blocks import STRIP, Section, Table, Text
 from tenfold.report.facts import Facts, as_dict, as_list, counted, listed, number
-from tenfold.report.svg import Axis, strip
+from tenfold.report.scale import Axis
+from tenfold.report.svg import strip
 from tenfold.score.words import figure, percent
 from tenfold.table.show import shown
 

@@ -10,7 +10,8 @@ import numpy as np
 from tenfold.report import charts, trust
 from tenfold.report.blocks import STRIP, Figure, Figures, Section, Table, Text
 from tenfold.report.facts import LONGEST_MODEL, Facts, counted, listed, number
-from tenfold.report.svg import Axis, strip
+from tenfold.report.scale import Axis
+from tenfold.report.svg import strip
 from tenfold.selection.board import DROPPED, PASSED_OVER
 from tenfold.table.show import shown
 

@@ -7,7 +7,8 @@ import numpy as np
 from tenfold.report import charts, numbers
 from tenfold.report.blocks import STRIP, Figure, Figures, Names, Pairs, Section, Table, Text
 from tenfold.report.facts import Facts, as_dict, as_list, counted, number
-from tenfold.report.svg import Axis, strip
+from tenfold.report.scale import Axis
+from tenfold.report.svg import strip
 from tenfold.report.typed import LONGEST_PASTED, pasted
 from tenfold.table.show import shown
 

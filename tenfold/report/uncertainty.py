@@ -7,7 +7,8 @@ import numpy as np
 from tenfold.report import charts, trust
 from tenfold.report.blocks import STRIP, Figure, Figures, Section, Table, Text
 from tenfold.report.facts import Facts, as_list, counted, floats
-from tenfold.report.svg import Axis, strip
+from tenfold.report.scale import Axis
+from tenfold.report.svg import strip
 from tenfold.score.words import figure, percent
 from tenfold.selection.honest.unseen import Unseen
 from tenfold.table.show import shown

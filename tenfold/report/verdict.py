@@ -8,7 +8,8 @@ from tenfold.report import trust
 from tenfold.report.blocks import STRIP, Figure, Figures, Section, Table, Text, ranges_table
 from tenfold.report.facts import Facts, as_dict, number
 from tenfold.report.plain_words import sentences
-from tenfold.report.svg import Axis, Plot, places, strip
+from tenfold.report.scale import Axis, places
+from tenfold.report.svg import Plot, strip
 from tenfold.score.words import figure
 from tenfold.selection.honest.audit import SIGNAL, needed
 from tenfold.selection.honest.growth import UNTRIED

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from tenfold.report.blocks import STRIP, Items, Section, Table, Text
 from tenfold.report.facts import Facts, as_dict, as_list, counted, listed, number
-from tenfold.report.svg import Axis, strip
+from tenfold.report.scale import Axis
+from tenfold.report.svg import strip
 from tenfold.report.typed import LONGEST_PASTED, pasted
 from tenfold.table.leaks import ALMOST_PERFECT
 from tenfold.table.show import shown
