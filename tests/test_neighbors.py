@@ -280,3 +280,8 @@ def test_tables_of_all_kinds() -> None:
     zero = np.vstack([np.zeros((1, 3)), np.eye(3)])
     distances = tenfold.NearestNeighbors(n_neighbors=4, metric="cosine").fit(zero).kneighbors([[0.0, 0.0, 0.0]])[0]
     same(distances, [[1.0] * 4])  # a row without direction is one unit away from all
+
+
+def test_labels_of_another_number_than_the_rows_of_the_fit() -> None:
+    with pytest.raises(tenfold.BadInput, match=f"X has {len(X)} rows, but y has 2"):
+        tenfold.KNeighborsClassifier().fit(X, LABELS).score(None, [0, 1])
