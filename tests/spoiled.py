@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import functools
+import re
 import warnings
 from collections.abc import Callable
 from typing import Any
@@ -127,7 +128,7 @@ def learning(*targets: str) -> dict[str, type]:
 
 def judge(
     case: Case,
-    verdict: Verdict = lambda learner, error: None,
+    verdict: Verdict,
     classes: dict[str, type] | None = None,
     but: tuple[str, ...] = (),
 ) -> None:
@@ -196,5 +197,40 @@ def must_say(*words: str) -> Verdict:
             return "fitted, but must refuse"
         missing = [word for word in words if word not in error]
         return f"says nothing of {missing}: {error}" if missing else None
+
+    return verdict
+
+
+# Why a learner may refuse a sound table, as it says it (a regular expression), and which learners may.
+Reasons = dict[str, tuple[str, ...]]
+ALL = tuple(CLASSES)
+FEW_ROWS: Reasons = {
+    "use fewer folds": ("LassoCV", "ElasticNetCV"),
+    "Expected n_neighbors < n_samples": ("Isomap", "LocallyLinearEmbedding"),
+    "cross-validation needs at least 2 rows of each class": ("CalibratedClassifierCV", "LogisticRegressionCV", "StackingClassifier"),
+    "give more rows": ("HalvingGridSearchCV", "HalvingRandomSearchCV", "TSNE"),
+    "no row is left, as the neighbours of each are of other classes": ("EditedNearestNeighbors",),
+    "no column varies within any class": ("LinearDiscriminantAnalysis",),
+}
+ALL_EQUAL: Reasons = {  # rows, and so the columns are constant
+    "all rows are equal: there are none to hold out": (
+        "StackingRegressor", "OutlierDetector", "GridSearchCV", "RandomizedSearchCV", "HalvingGridSearchCV", "HalvingRandomSearchCV",
+        "RFECV", "SequentialFeatureSelector",
+    ),
+    "a density needs a width": ("DensityForest", "DensityTree"),
+    "no column of X varies": ("FastICA",),
+    "there is nothing to whiten": ("Whitener",),
+    "No feature in X meets the variance threshold": ("VarianceThreshold",),
+    "the margin is 0": ("NuSVC",),
+}  # fmt: skip
+
+
+def must_fit(*but: Reasons) -> Verdict:
+    """The learner fits and answers, but for those that have one of these reasons."""
+
+    def verdict(learner: Any, error: str | None) -> str | None:
+        name = type(learner).__name__
+        fair = error is None or any(name in who and re.search(why, error) for one in but for why, who in one.items())
+        return None if fair else f"must fit, but refuses: {error}"
 
     return verdict

@@ -33,7 +33,7 @@ class Recall(Regressor, Estimator):
 
     def _learn(self, source: Any) -> Any:
         rows = yield _rows
-        return dict(rows_=rows.whole(), marked_=check.categorical_columns(self, source))
+        return dict(rows_=rows.whole(), marked_=check.categorical_columns(source))
 
     def _predict(self, X: Any) -> Any:
         return X

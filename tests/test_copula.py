@@ -140,3 +140,13 @@ def test_what_is_refused() -> None:
     model = tenfold.CopulaDensity("gaussian").fit(X)
     model.correlation_ = np.ones((3, 3))
     assert model._objection() == "correlation_ does not hold correlations"
+
+
+def test_no_rank_is_above_one() -> None:
+    """Where one row outweighs the others, rounding of the sum of weights is more than half a row of theirs."""
+    rng = np.random.default_rng(0)
+    for n in range(2, 40):
+        w = np.ones(n)
+        w[rng.integers(n)] = 1e16
+        U = ranks(rng.normal(size=(n, 3)), w)
+        assert U.min() >= 0 and U.max() <= 1

@@ -78,6 +78,20 @@ def test_in_one_column_its_cdf_is_a_mean() -> None:
     assert kstest(drawn[:, 0], lambda x: model.cdf(x[:, None])).pvalue > 1e-3
 
 
+@pytest.mark.parametrize("many", [9e5, 2e6, 1e16, 1e90])
+@pytest.mark.parametrize("different", [1, 100])
+def test_weights_beyond_any_table_of_draws(many: float, different: int) -> None:
+    """Of so many draws the number is Gaussian; other rows are drawn as ever."""
+    rng = np.random.default_rng(0)
+    w = np.append(many * rng.uniform(1, 2, different)[np.arange(1000) % different], np.ones(1000))
+    counts = Bag(np.arange(2000, dtype=np.uint64), w).draw(np.uint64(3))
+    off = (counts - w)[:1000] / np.sqrt(w[:1000])
+    assert abs(off.mean()) < 0.1 and (many > 1e16 or abs(off.std() - 1) < 0.1)  # that of 1e90 is below its rounding
+    np.testing.assert_allclose([np.mean(counts[1000:] == k) for k in range(5)], poisson.pmf(np.arange(5), 1), atol=0.05)
+    model = tenfold.DensityForest(5, random_state=0).fit(moons(2000), sample_weight=w)
+    assert np.isfinite(model.log_density_[np.isfinite(model.log_density_)]).any()
+
+
 def test_what_is_refused_and_told() -> None:
     X = moons(30)
     for wrong in (3, 1.5):

@@ -13,7 +13,7 @@ from sklearn.gaussian_process import GaussianProcessRegressor as Peer
 
 import tenfold
 from tenfold import kernels
-from tenfold.core.errors import BadFile, BadParameter
+from tenfold.core.errors import BadFile, BadInput, BadParameter
 
 RNG = np.random.default_rng(0)
 X = RNG.uniform(-2, 2, (60, 2))
@@ -123,3 +123,9 @@ def test_bad_parameters_are_told() -> None:
         tenfold.GaussianProcessRegressor(alpha=np.ones(3)).fit(X, y)
     with pytest.raises(BadParameter, match="one at a time"):
         tenfold.GaussianProcessRegressor(optimizer=None).fit(X, np.column_stack([y, y])).leave_one_out()
+
+
+@pytest.mark.parametrize("wrong, words", [([["a"]], "column 0, row 0"), ([[np.nan]], "NaN in column 0"), (np.zeros((2, 2, 2)), "3D")])
+def test_rows_of_the_prior_pass_the_gate(wrong: Any, words: str) -> None:
+    with pytest.raises(BadInput, match=words):
+        tenfold.GaussianProcessRegressor().predict(wrong)

@@ -110,3 +110,20 @@ def test_nearly_singular_covariances_and_dependent_columns_are_told() -> None:
         both = Model().fit(np.column_stack([X, X[:, 0]]), y, covariance=correlated())
     with pytest.raises(tenfold.BadInput, match="not determined"):
         both.inference()
+
+
+@pytest.mark.parametrize("size", [1e-8, 1e-13, 1e-20])
+def test_gammas_of_any_size(size: float) -> None:
+    """The model of size times y has the same coefficients, and an intercept that is moved by log(size)."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(80, 2))
+    y = np.exp(X @ [0.5, -0.2]) * rng.gamma(3, size=80)
+    one, other = (tenfold.GammaRegressor(alpha=0, tol=1e-10).fit(X, target) for target in (y, size * y))
+    np.testing.assert_allclose(other.coef_, one.coef_, rtol=1e-7)
+    np.testing.assert_allclose(other.intercept_, one.intercept_ + np.log(size), rtol=1e-9)
+
+
+@pytest.mark.parametrize("size", [1e-20, 1e-100, 1e-160])
+def test_a_mean_near_nothing_is_where_the_search_begins(size: float) -> None:
+    y = size * np.array([1.0, 3.0, 2.0])
+    assert tenfold.GammaRegressor().fit(np.zeros((3, 1)), y).intercept_ == pytest.approx(np.log(2 * size), rel=1e-12)

@@ -196,6 +196,9 @@ def test_rows_come_back_from_kernel_components() -> None:
     back = ours.inverse_transform(ours.transform(X))
     np.testing.assert_allclose(back, theirs.inverse_transform(theirs.transform(X)), rtol=1e-7, atol=1e-8)
     assert np.abs(back - X).mean() < 0.1
+    for wrong, words in (([["a"] * 20], "column 0, row 0"), ([[np.nan] * 20], "NaN in column 0"), ([[1.0]], "1 features"), ([1.0], "2D")):
+        with pytest.raises(BadInput, match=words):
+            ours.inverse_transform(wrong)
     assert not hasattr(tenfold.KernelPCA(2).fit(X), "inverse_transform")
     with pytest.raises(NotFitted, match="was not set to True"):
         tenfold.KernelPCA(2).fit(X).set_params(fit_inverse_transform=True).inverse_transform(X[:, :2])

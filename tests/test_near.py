@@ -42,14 +42,15 @@ def by_scipy(metric: str, Q: Any, X: Any) -> Any:
         return np.nan_to_num(cdist(Q != 0 if truth else Q, X != 0 if truth else X, names.get(metric, metric), **more))
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("metric", NAMES)
+# One column has no direction, and is one share of one.
+IN_SHAPES = [(m, shape) for m in NAMES for shape in SHAPES if not (m in ("correlation", "jensenshannon") and shape == "one column")]
+
+
+@pytest.mark.parametrize("metric, shape", IN_SHAPES)
 def test_every_metric_finds_the_nearest_of_all_pairs(metric: str, shape: str) -> None:
     n, p = SHAPES[shape]
     if metric == "haversine":
         p = 2
-    if metric in ("correlation", "jensenshannon") and p == 1:
-        return  # one column has no direction, and is one share of one
     X, Q = rows_for(metric, n, p), rows_for(metric, 25, p)
     away, k = by_scipy(metric, Q, X), min(6, n)
     scale = max(1.0, float(np.abs(away).max()))

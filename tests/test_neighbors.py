@@ -41,13 +41,15 @@ def same(found: Any, expected: Any) -> None:
     np.testing.assert_allclose(found, expected, rtol=1e-10, atol=1e-12)
 
 
-@pytest.mark.parametrize("weights", ["uniform", "distance", None, lambda d: np.exp(-d)], ids=plain_id)
+NAMED = ("uniform", "distance", None)
+# Within a radius the function gets an array of arrays, which exp does not take.
+WEIGHTED = [*((cls, weights) for cls in LEARNERS + AROUND for weights in NAMED), *((cls, lambda d: np.exp(-d)) for cls in LEARNERS)]
+
+
+@pytest.mark.parametrize("cls, weights", WEIGHTED, ids=plain_id)
 @pytest.mark.parametrize("metric", ["minkowski", "manhattan", "chebyshev", "cosine", "canberra"])
-@pytest.mark.parametrize("cls", LEARNERS + AROUND)
 def test_as_scikit_learn(cls: Any, metric: str, weights: Any) -> None:
     first = 7 if cls in LEARNERS else {"cosine": 0.9, "manhattan": 4.0}.get(metric, 3.5)
-    if callable(weights) and cls in AROUND:
-        return  # there the function gets an array of arrays, which exp does not take
     theirs: Any = getattr(sklearn.neighbors, cls.__name__)(first, metric=metric, weights=weights).fit(X, target(cls))
     ours = cls(first, metric=metric, weights=weights).fit(X, target(cls))
     same(outputs(ours, Q), outputs(theirs, Q))
@@ -278,3 +280,8 @@ def test_tables_of_all_kinds() -> None:
     zero = np.vstack([np.zeros((1, 3)), np.eye(3)])
     distances = tenfold.NearestNeighbors(n_neighbors=4, metric="cosine").fit(zero).kneighbors([[0.0, 0.0, 0.0]])[0]
     same(distances, [[1.0] * 4])  # a row without direction is one unit away from all
+
+
+def test_labels_of_another_number_than_the_rows_of_the_fit() -> None:
+    with pytest.raises(tenfold.BadInput, match=f"X has {len(X)} rows, but y has 2"):
+        tenfold.KNeighborsClassifier().fit(X, LABELS).score(None, [0, 1])

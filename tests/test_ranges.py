@@ -412,3 +412,10 @@ def test_isotonic_maps_say_neither_0_nor_1() -> None:
     p = np.linspace(0.01, 0.99, 40)
     found = fit_calibrator((p > 0.5).astype(int), p, "isotonic")(p)
     np.testing.assert_allclose((found.min(), found.max()), (1 / 42, 41 / 42), rtol=1e-12)
+
+
+@pytest.mark.parametrize("value", [1 + 2e-16, 1.0, 0.0, -1e-17])
+def test_a_rate_beyond_its_ends_by_rounding(value: float) -> None:
+    """As a mean of rows of which one outweighs the others may be."""
+    found = ranged(Spread(value, np.full(20, 1e-17) * np.arange(20), False, 20.0), "rate")
+    assert 0 <= found.low <= min(max(value, 0), 1) <= found.high <= 1 and found.high - found.low > 0.05

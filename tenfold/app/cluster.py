@@ -10,7 +10,18 @@ from typing import Annotated
 import typer
 
 from tenfold.app.cluster_run import KEPT, Groups, groups_of, next_commands, write_groups
-from tenfold.app.options import Columns, JsonResult, QuietFlag, Replace, Rows, Seed, Table, columns_of
+from tenfold.app.options import (
+    Columns,
+    JsonResult,
+    QuietFlag,
+    Replace,
+    Rows,
+    Seed,
+    Table,
+    Without,
+    only_columns,
+    result_folder,
+)
 from tenfold.app.run_folder import left_out, saved_in
 from tenfold.app.select import stem_of
 from tenfold.app.table_lines import check_given, head_lines, saved_lines
@@ -26,17 +37,9 @@ def cluster_command(
     clusters: Annotated[
         int | None, typer.Option(metavar="K", help="so many groups; if not given, as many as the rows show, or none")
     ] = None,
-    columns: Annotated[
-        Columns,
-        typer.Option(metavar="COLUMN", help="group by these columns only; given again or with commas between", autocompletion=columns_of),
-    ] = None,
-    without: Annotated[
-        Columns,
-        typer.Option(metavar="COLUMN", help="leave this column out, such as a target; may be given again", autocompletion=columns_of),
-    ] = None,
-    out: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="folder for the groups; FILE's name with -clusters.tenfold if not given")
-    ] = None,
+    columns: Annotated[Columns, only_columns("group by")] = None,
+    without: Without = None,
+    out: Annotated[Path | None, result_folder("the groups", "clusters")] = None,
     rows: Rows = None,
     seed: Seed = 0,
     quiet: QuietFlag = False,

@@ -56,6 +56,9 @@ Out = Annotated[
     Path | None, typer.Option(metavar="DIR", help="folder for the model; FILE's name with .tenfold if not given")
 ]
 Columns = list[str] | None
+Without = Annotated[
+    Columns, typer.Option(metavar="COLUMN", help="leave this column out, such as a target; may be given again", autocompletion=columns_of)
+]
 Replace = Annotated[
     bool,
     typer.Option("--replace", help="replace the model in the folder, also one for another target or from another file"),
@@ -63,6 +66,19 @@ Replace = Annotated[
 QuietFlag = Annotated[bool, typer.Option("--quiet", help="one line of output")]
 JsonFlag = Annotated[bool, typer.Option("--json", help="one JSON object for each event")]
 JsonResult = Annotated[bool, typer.Option("--json", help="one JSON object instead of lines of text")]
+
+
+def only_columns(what: str) -> Any:
+    return typer.Option(metavar="COLUMN", help=f"{what} these columns only; given again or with commas between", autocompletion=columns_of)
+
+
+def every_row(what: str) -> Any:
+    return typer.Option(metavar="FILE", help=f"{what} of every row: .csv, .tsv, .parquet or .jsonl")
+
+
+def result_folder(what: str, ending: str) -> Any:
+    return typer.Option(metavar="DIR", help=f"folder for {what}; FILE's name with -{ending}.tenfold if not given")
+
 
 # --- the settings of a run ---
 

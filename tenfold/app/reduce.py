@@ -10,7 +10,20 @@ from typing import Annotated
 
 import typer
 
-from tenfold.app.options import KINDS, Columns, JsonResult, QuietFlag, Replace, Rows, Seed, columns_of
+from tenfold.app.options import (
+    KINDS,
+    Columns,
+    JsonResult,
+    QuietFlag,
+    Replace,
+    Rows,
+    Seed,
+    Without,
+    columns_of,
+    every_row,
+    only_columns,
+    result_folder,
+)
 from tenfold.app.reduce_methods import METHODS, Asked, method_named, method_names
 from tenfold.app.reduce_run import KEPT, AxisModel, Reduced, axes_model, framed, new_scores, reduce_file, write_axes
 from tenfold.app.reduce_words import Axis, listed
@@ -39,21 +52,11 @@ def reduce_command(
     color: Annotated[
         str | None, typer.Option(metavar="COLUMN", help="colours the pictures, and is left out of the axes", autocompletion=columns_of)
     ] = None,
-    columns: Annotated[
-        Columns,
-        typer.Option(metavar="COLUMN", help="axes of these columns only; given again or with commas between", autocompletion=columns_of),
-    ] = None,
-    without: Annotated[
-        Columns,
-        typer.Option(metavar="COLUMN", help="leave this column out, such as a target; may be given again", autocompletion=columns_of),
-    ] = None,
+    columns: Annotated[Columns, only_columns("axes of")] = None,
+    without: Without = None,
     new: Annotated[Path | None, typer.Option(metavar="FILE", help="the scores of these rows instead, on the axes of FILE")] = None,
-    out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="the scores of every row: .csv, .tsv, .parquet or .jsonl")
-    ] = None,
-    save: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="folder for model and page; FILE's name with -axes.tenfold if not given")
-    ] = None,
+    out: Annotated[Path | None, every_row("the scores")] = None,
+    save: Annotated[Path | None, result_folder("model and page", "axes")] = None,
     rows: Rows = None,
     seed: Seed = 0,
     quiet: QuietFlag = False,

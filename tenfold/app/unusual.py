@@ -10,7 +10,19 @@ from typing import Annotated
 
 import typer
 
-from tenfold.app.options import KINDS, Columns, JsonResult, QuietFlag, Replace, Rows, Seed, columns_of
+from tenfold.app.options import (
+    KINDS,
+    Columns,
+    JsonResult,
+    QuietFlag,
+    Replace,
+    Rows,
+    Seed,
+    Without,
+    every_row,
+    only_columns,
+    result_folder,
+)
 from tenfold.app.run_folder import left_out, saved_in
 from tenfold.app.select import stem_of
 from tenfold.app.table_lines import check_given, check_out, head_lines, saved_lines, teller
@@ -29,19 +41,10 @@ def unusual_command(
     new: Annotated[Path | None, typer.Option(metavar="FILE", help="judge these rows instead, by what is usual in FILE")] = None,
     rate: Annotated[float, typer.Option(metavar="RATE", help="share of usual rows that may be flagged")] = 0.01,
     top: Annotated[int, typer.Option(metavar="N", help="tell so many rows, the most unusual first")] = 20,
-    columns: Annotated[
-        Columns,
-        typer.Option(metavar="COLUMN", help="judge by these columns only; given again or with commas between", autocompletion=columns_of),
-    ] = None,
-    without: Annotated[
-        Columns, typer.Option(metavar="COLUMN", help="leave this column out; may be given again", autocompletion=columns_of)
-    ] = None,
-    out: Annotated[
-        Path | None, typer.Option(metavar="FILE", help="the p-value of every row: .csv, .tsv, .parquet or .jsonl")
-    ] = None,
-    save: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="folder for model and page; FILE's name with -unusual.tenfold if not given")
-    ] = None,
+    columns: Annotated[Columns, only_columns("judge by")] = None,
+    without: Without = None,
+    out: Annotated[Path | None, every_row("the p-value")] = None,
+    save: Annotated[Path | None, result_folder("model and page", "unusual")] = None,
     rows: Rows = None,
     seed: Seed = 0,
     quiet: QuietFlag = False,

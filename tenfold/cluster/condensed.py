@@ -109,7 +109,7 @@ def no_smaller(tree: Condensed, chosen: list[int], epsilon: float, single: bool)
     return sorted(found)
 
 
-def labelled(tree: Condensed, chosen: list[int], single: bool, epsilon: float) -> tuple[Array, Array]:
+def labelled(tree: Condensed, chosen: list[int], epsilon: float) -> tuple[Array, Array]:
     """The number of the chosen cluster that each row is in, -1 for none, and how long it stays: its share of the cluster's life."""
     above, number = tree.above(), np.full(tree.count, -1)
     for place, cluster in enumerate(chosen):

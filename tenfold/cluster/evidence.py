@@ -31,7 +31,6 @@ class Evidence:
     total: float  # scatter of all rows
     within: Array  # (k) scatter within clusters over that of all rows
     held_out: Array  # (k) the same of rows that the centres have not seen
-    held_out_error: Array
     silhouette: Array
     gap: Array  # mean of log W of tables without groups, less that of these rows
     gap_error: Array
@@ -51,10 +50,10 @@ def evidence_of(rows: Array, weight: Array, most: int, rng: np.random.Generator)
     spread = np.array([run.inertia for run in runs])
     gap, gap_error = gaps(rows, weight, spread, rng)
     held_out, strength = halves(rows, weight, most, rng)
-    errors = [found.std(axis=0, ddof=1) / np.sqrt(SPLITS) for found in (held_out, strength)]  # the two of a split share their rows
+    error = strength.std(axis=0, ddof=1) / np.sqrt(SPLITS)  # the two of a split share their rows
     return Evidence(
-        runs, float(spread[0]), spread / spread[0], held_out.mean(axis=0), errors[0], silhouette_curve(rows, weight, groups),
-        gap, gap_error, np.array([bic(rows, weight, one, k) for k, one in enumerate(groups, 1)]), strength.mean(axis=0), errors[1],
+        runs, float(spread[0]), spread / spread[0], held_out.mean(axis=0), silhouette_curve(rows, weight, groups),
+        gap, gap_error, np.array([bic(rows, weight, one, k) for k, one in enumerate(groups, 1)]), strength.mean(axis=0), error,
     )  # fmt: skip
 
 

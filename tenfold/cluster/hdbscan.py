@@ -133,7 +133,7 @@ class HDBSCAN(Clusterer, Estimator):
         first, second, length = from_row_zero(first, second, length)
         tree = Condensed(n, *condense(first, second, length, weights, cores, float(self.min_cluster_size)))
         chosen = self._chosen(tree)
-        labels, shares = labelled(tree, chosen, self.allow_single_cluster, self.cluster_selection_epsilon)
+        labels, shares = labelled(tree, chosen, self.cluster_selection_epsilon)
         births = tree.births()[np.array(chosen, dtype=np.int64)]
         fitted = dict(labels_=labels, probabilities_=shares, _rows=rows, _row_labels=labels, _cores=cores, _births=births)
         if len(weights):

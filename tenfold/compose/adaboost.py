@@ -59,7 +59,7 @@ class AdaBoost(Composite):
             w = np.ones(len(y)) if source.w is None else source.w[there]
         else:
             X, y, w = yield Keep(sparse=self.sparse)
-        return self._boosted(X, y, w, check.categorical_columns(self, source))
+        return self._boosted(X, y, w, check.categorical_columns(source))
 
     def _ready(self, X: Any) -> Any:
         """Rows as members look at them."""

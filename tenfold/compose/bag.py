@@ -146,7 +146,7 @@ class Bag(Routes, Composite):
                 X, y, w, places = X[there], y[there], w[there], places[there]
             rows = Distinct.of(X.astype(np.float64, copy=False), y, w, seed, places)
             rows.X = rows.X.astype(X.dtype, copy=False)
-        category = check.categorical_columns(self, source)
+        category = check.categorical_columns(source)
         given = source.fit_params.get("estimator", {}) if isinstance(source, AsGiven) else {}
         return Bagging(self, rows, category, seed, given).stages(list(members), list(columns), sizes)
 

@@ -122,7 +122,7 @@ class CascadeClassifier(Classifier, Composite):
         if not all(both(rows.only(part)) for part in (held, ~held)):
             held = np.ones(len(y), dtype=bool)  # too few rows to hold any out
         learning = rows.only(~held) if not held.all() else rows
-        category, fitted = check.categorical_columns(self, source), dict[str, Any](positive_=self.classes_[positive])
+        category, fitted = check.categorical_columns(source), dict[str, Any](positive_=self.classes_[positive])
         if len(self.classes_) > 2:  # first: stages may be stopped
             rest, others = y != positive, copy_of(self._chosen()[-1])
             fitted["others_"] = fit_member(others, X[rest], y[rest], w[rest], category)

@@ -15,8 +15,6 @@ from tenfold.base.sklearn_api import same
 from tenfold.core.data import Array
 from tenfold.core.errors import BadParameter
 
-OUT = ("drop", None)  # what stands for a learner that is left out
-
 
 class Named(Estimator):
     """Abstract: made of copies of named learners. It takes the rows that all of them take."""

@@ -210,7 +210,8 @@ def ranks(X: Array, w: Array) -> Array:
     for j, column in enumerate(X.T):
         _, place = np.unique(column, return_inverse=True)
         weight = np.bincount(place, w)
-        found[:, j] = ((np.cumsum(weight) - 0.5 * weight) / weight.sum())[place]
+        total = np.cumsum(weight)  # its last, and not a sum of other rounding: no rank is above 1
+        found[:, j] = ((total - 0.5 * weight) / total[-1])[place]
     return found
 
 

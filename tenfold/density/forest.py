@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 from numpy.random import RandomState
+from scipy.special import ndtri
 from scipy.stats import poisson
 
 from tenfold.core.data import Array
@@ -18,6 +19,8 @@ from tenfold.density.partition import Partition
 
 AT_ONCE = 16  # trees that grow side by side
 FEW = 50  # different weights of rows for which a table of draws is made
+TINY = 2.0**-54  # share of a draw, in place of 0
+MANY = 1e6  # draws of a row, from which on their number is as good as Gaussian, and a table of it would not fit
 
 
 @estimator
@@ -132,11 +135,12 @@ class Bag:
 
     def draw(self, seed: np.uint64) -> Array:
         share = (mixed(self.keys ^ seed) >> np.uint64(11)) * 2.0**-53
+        often = self.weight > MANY
+        counts = np.rint(self.weight + np.sqrt(self.weight) * ndtri(np.maximum(share, TINY)), where=often, out=np.empty(len(share)))
         if len(self.values) > FEW:
-            counts = poisson.ppf(share, self.weight)
+            counts[~often] = poisson.ppf(share[~often], self.weight[~often])
         else:
-            counts = np.empty(len(share))
-            for i, value in enumerate(self.values):
+            for i, value in enumerate(self.values[self.values <= MANY]):
                 table = poisson.cdf(np.arange(int(value + 10 * np.sqrt(value) + 20)), value)
                 counts[self.place == i] = np.searchsorted(table, share[self.place == i])
         return np.asarray((counts / self.weight)[self.group] * self.w) if counts.any() else self.w

@@ -66,7 +66,7 @@ class Factor:
             )
         if not allow_singular:
             raise BadInput(
-                f"{place} is singular, {_reason(values, vectors, unit)}: leave a column out, add a number to the diagonal, take the MAP "
+                f"{place} is singular, {_reason(vectors, unit)}: leave a column out, add a number to the diagonal, take the MAP "
                 "of a NormalInverseWishart prior, or, of a Gaussian, allow_singular=True for the density on the plane that is left"
             )
         keep = values > least
@@ -128,7 +128,7 @@ def _qr(A: Array) -> tuple[Array, Array, Array]:
     return Q, T, order
 
 
-def _reason(values: Array, vectors: Array, unit: Array) -> str:
+def _reason(vectors: Array, unit: Array) -> str:
     """Which columns make a covariance singular."""
     if not unit.all():
         return f"as column {int((unit == 0).argmax())} does not vary"

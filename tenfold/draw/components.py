@@ -23,8 +23,7 @@ APART = 1.15  # between signals, of their range
 def draw_scree(model: Any, ax: Any = None, *, chance: Any = None) -> Any:
     """The share of the variance that each component of a fitted PCA explains, as bars, and the sum of all up to it, as a line.
 
-    chance: shares that columns which have nothing to do with one another would reach, as a dashed line. A PCA whose number of
-    components was found by parallel analysis knows them.
+    chance: shares that columns which have nothing to do with one another would reach, as a dashed line.
 
     >>> import numpy as np, tenfold
     >>> X = np.random.default_rng(0).normal(size=(60, 4)) * [4, 2, 1, 1]
@@ -42,9 +41,8 @@ def draw_scree(model: Any, ax: Any = None, *, chance: Any = None) -> Any:
     ax = new_axes(ax)
     ax.bar(number, 100 * share[: len(number)], color=BLUE, alpha=0.75, label="each")
     ax.plot(number, 100 * np.cumsum(share)[: len(number)], color=RED, marker="o", markersize=3, label="all up to it")
-    chance = _chance(model) if chance is None else np.asarray(chance, dtype=np.float64)
     if chance is not None:
-        known = 100 * chance[: len(number)]
+        known = 100 * np.asarray(chance, dtype=np.float64)[: len(number)]
         ax.plot(number[: len(known)], known, color=GREY, linestyle=(0, (4, 2)), label="by chance")
     ax.xaxis.get_major_locator().set_params(integer=True)
     more = f", the first {len(number)} of {len(share)}" if len(share) > len(number) else ""
@@ -52,11 +50,6 @@ def draw_scree(model: Any, ax: Any = None, *, chance: Any = None) -> Any:
     ax.title.set_fontsize(10)
     ax.legend(fontsize=8)
     return ax
-
-
-def _chance(model: Any) -> Array | None:
-    """What parallel analysis has found, as shares."""
-    return None
 
 
 def draw_biplot(

@@ -28,13 +28,13 @@ def draw_search(search: Any, ax: Any = None, parameters: Any = None) -> Any:
     'alpha'
     """
     settings, scores, best = search._compared()
-    names = _taken(search, settings, scores.mean(axis=1), parameters)
+    names = _taken(settings, scores.mean(axis=1), parameters)
     if len(names) == 1:
         return _curve(search, new_axes(ax), settings, scores, best, names[0])
     return _map(search, ax, settings, scores, best, names)
 
 
-def _taken(search: Any, settings: list[Any], mean: Array, parameters: Any) -> list[str]:
+def _taken(settings: list[Any], mean: Array, parameters: Any) -> list[str]:
     """The one or two parameters that are drawn."""
     every = list(dict.fromkeys(name for setting in settings for name in setting))
     if parameters is not None:

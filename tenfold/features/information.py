@@ -62,7 +62,7 @@ def _gains(name: str, X: Any, y: Any, discrete: Any, bins: str, n_bins: int, sam
     learner = gate_of(name, "label", missing=True, categorical=True, least_classes=1)
     source = check.check_fit(learner, X, y, sample_weight)
     X, y, w = Keep(sparse=True).answer(source, current_engine(source))
-    levels = discrete_columns(name, discrete, X) | check.categorical_columns(learner, source)
+    levels = discrete_columns(name, discrete, X) | check.categorical_columns(source)
     X = X.tocsc() if ops.is_sparse(X) else X
     found = []
     for j, level in enumerate(levels):

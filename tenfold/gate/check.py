@@ -116,7 +116,7 @@ def facts_of(width: int, names: Array | None, target: Target, categories: Catego
     return facts
 
 
-def categorical_columns(learner: Any, source: Source) -> Array:
+def categorical_columns(source: Source) -> Array:
     """Which columns of a source hold codes of categories, (p,) of truth values."""
     found = source.facts.get("categories_")
     if found is None:

@@ -14,6 +14,7 @@ from tenfold.core.errors import BadParameter, BadRequest
 from tenfold.core.learned import learned
 from tenfold.core.learning import Keep, Learner
 from tenfold.core.memory import check_memory
+from tenfold.core.numbers import check_finite
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.core.random import generator, generator_of
 from tenfold.core.threads import single_blas
@@ -193,7 +194,10 @@ class GaussianProcessRegressor(Regressor, Estimator):
         if return_std and return_cov:
             raise BadRequest("At most one of return_std or return_cov can be requested.")
         if "n_features_in_" not in vars(self):
-            return self._prior(np.atleast_2d(np.asarray(X, dtype=np.float64)), return_std, return_cov)
+            table, names = check.as_table(self, X)
+            rows = np.asarray(table, dtype=np.float64)
+            check_finite(rows, slice(0, None), names, False)
+            return self._prior(rows, return_std, return_cov)
         if return_cov:
             return self._with_covariance(X)
         if not return_std:

@@ -15,6 +15,7 @@ from tenfold.core.data import Array, Source
 from tenfold.core.errors import BadInput, BadRequest, DataWarning, NotFitted, warn
 from tenfold.core.learned import learned
 from tenfold.core.learning import Keep, Learner
+from tenfold.core.numbers import check_finite
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.kernel_machines.kernelized import Kernelized, mirrored
 from tenfold.kernels.named import named_kernel
@@ -150,9 +151,10 @@ class KernelPCA(Transformer, Kernelized):
         check.check_fitted(self)
         if "dual_coef_" not in vars(self):
             _no_way_back()
-        Z = np.atleast_2d(np.asarray(X, dtype=np.float64))
-        if Z.ndim != 2 or Z.shape[1] != len(self.eigenvalues_) or not np.isfinite(Z).all():
-            raise BadInput(f"KernelPCA.inverse_transform: takes finite components, {len(self.eigenvalues_)} in a row, not {Z.shape}")
+        table, _ = check.as_table(self, X)
+        check.check_width(self, table.shape[1], len(self.eigenvalues_))
+        Z = np.asarray(ops.dense(table), dtype=np.float64)
+        check_finite(Z, slice(0, None), None, False)
         return np.asarray(self._of_components(Z, self.X_transformed_fit_) @ self.dual_coef_)
 
     def _names_out(self) -> list[str]:

@@ -67,9 +67,10 @@ def descent(problem: Problem, setting: Setting, theta: Array, metric: Metric | N
 def constant_score(problem: Problem, setting: Setting, survey: Targets) -> Learner[float]:
     """b of the model without columns."""
     family, link = problem.family, problem.link
-    edge = (family.lowest + EDGE, family.highest - EDGE)
+    inside = family.lowest < survey.mean < family.highest  # then it is a mean however near a bound: gammas of 1e-100 are told apart
+    mean = survey.mean if inside else np.clip(survey.mean, family.lowest + EDGE, family.highest - EDGE)
     with np.errstate(all="ignore"):
-        b = float(link.score(np.clip(survey.mean, *edge)))
+        b = float(link.score(np.asarray(mean)))
     if not problem.offset:
         return b
     b -= survey.log_raised if link is LOG else survey.moved / survey.weight

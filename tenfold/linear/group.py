@@ -98,7 +98,7 @@ class GroupLasso(SparseRegressor, OnePass):
             if alpha == 0:
                 found.append(self._unpenalised(problem))
                 continue
-            found.append(descent.solve(alpha * weight * strength, self.tol, self.max_iter))
+            found.append(descent.solve(alpha * weight * strength, self.max_iter))
             self._warn(found[-1], problem.yy, float(alpha))
         return found
 

@@ -119,7 +119,8 @@ class Isomap(Scaled):
             )
         ways = shortest_ways(joined(edges, search, "Isomap"), n)
         if not (ways <= np.finfo(X.dtype).max).all():
-            raise BadInput(f"Isomap: distances between some rows are beyond the largest {X.dtype} number: scale the columns")
+            powers = f", or lower p={self.p:g}" if self.p > 2 else ""
+            raise BadInput(f"Isomap: distances between some rows are beyond the largest {X.dtype} number: scale the columns{powers}")
         fitted = self._scaled(ways, w)
         return fitted | dict(dist_matrix_=ways) | ({"_fit_X": rows} if self.accepts == "rows" else {})
 

@@ -69,6 +69,7 @@ class NeighborsClassifier(TargetsClassifier, WeighsNeighbors):
         """The share of rows whose class is predicted right; without X (None): of the rows of the fit, each by all others."""
         if X is not None:
             return super().score(X, y, sample_weight)
+        check.check_length("y", len(y), self.n_samples_fit_)
         right = (self.predict() == np.asarray(y)).reshape(self.n_samples_fit_, -1).all(axis=1)
         return float(np.average(right, weights=check.as_weights(sample_weight, len(right))))
 

@@ -157,7 +157,7 @@ class AsksNearest(KeptRows):
         """(distances, rows), both (queries, k): the nearest rows of the fit, the nearest first, of equal distance in their order; without X
         of the rows of the fit, none of which is its own neighbour. Weights of rows have no part in it."""
         check.check_fitted(self)
-        k = whole_number(self, self.n_neighbors if n_neighbors is None else n_neighbors)
+        k = whole_number(self.n_neighbors if n_neighbors is None else n_neighbors)
         if X is None:
             distances, rows = self._nearest_rows(None, k)
         else:
@@ -242,7 +242,7 @@ def check_mode(mode: str) -> str:
     return mode
 
 
-def whole_number(learner: Any, k: Any) -> int:
+def whole_number(k: Any) -> int:
     """A number of neighbours that was given to a verb."""
     if isinstance(k, bool) or not isinstance(k, (int, np.integer)):
         raise BadParameter(f"n_neighbors does not take {type(k)} value, enter integer value: {k!r} is none")

@@ -6,7 +6,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from tenfold.base import check
 from tenfold.base.estimator import Estimator, Transformer
 from tenfold.core.data import Array, Block
 from tenfold.core.errors import BadInput
@@ -15,10 +14,11 @@ from tenfold.core.numbers import column_name
 from tenfold.core.params import KW_ONLY, group, param
 from tenfold.core.stats import Counts
 from tenfold.prepare.gaps import check_kinds, is_nan, is_number
+from tenfold.prepare.indicate import Indicated
 
 
 @group
-class Filling(Transformer, Estimator):
+class Filling(Indicated, Transformer, Estimator):
     """Abstract: fills the gaps of a row from its other values."""
 
     empty_: Array = learned("bool(p)", "columns without any value in fit")
@@ -76,25 +76,11 @@ class Filling(Transformer, Estimator):
         """What fills columns without any value where they are kept."""
         return 0.0
 
-    @property
-    def indicator_(self) -> Any:
-        """What tells which values were missing, a fitted MissingIndicator; None without add_indicator."""
-        check.check_fitted(self)
-        if not self.add_indicator:
-            return None
-        from tenfold.prepare.indicate import MissingIndicator
-
-        plain = MissingIndicator(missing_values=self.missing_values, error_on_new=False)
-        facts: dict[str, Any] = {key: vars(self)[key] for key in ("n_features_in_", "feature_names_in_") if key in vars(self)}
-        vars(plain).update(facts, features_=self.missing_features_)
-        return plain
-
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """The names of the columns that `transform` returns."""
         names = super().get_feature_names_out(input_features)
         kept = names if self.keep_empty_features else names[~self.empty_]
-        marks = [f"missingindicator_{names[j]}" for j in self.missing_features_] if self.add_indicator else []
-        return np.array([*kept, *marks], dtype=object)
+        return np.array([*kept, *self._marks(names)], dtype=object)
 
     def _missing_weight(self, block: Block) -> Counts:
         """The weight of the rows, and of those with a gap in each column."""

@@ -18,11 +18,12 @@ from tenfold.core.errors import BadInput, BadParameter, DataWarning, warn
 from tenfold.core.params import KW_ONLY, estimator, param
 from tenfold.prepare.gaps import NUMBERS, as_objects, check_kinds, gaps, is_nan, is_number
 from tenfold.prepare.imputer import Imputer
+from tenfold.prepare.indicate import Indicated
 from tenfold.prepare.scaler import are_plain, for_columns, is_long, written
 
 
 @estimator
-class SimpleImputer(Imputer):
+class SimpleImputer(Indicated, Imputer):
     """SimpleImputer: missing values replaced by one value for each column.
 
     Model       x, with what is missing in column j replaced by sⱼ
@@ -100,19 +101,6 @@ class SimpleImputer(Imputer):
         shown = [value if known is None or value != value else self._category(known, int(value))
                  for value, known in zip(stored.tolist(), vars(self)["categories_"], strict=True)]  # fmt: skip
         return np.array(shown, dtype=object)
-
-    @property
-    def indicator_(self) -> Any:
-        """What tells which values were missing, a fitted MissingIndicator; None without add_indicator."""
-        check.check_fitted(self)
-        if not self.add_indicator:
-            return None
-        from tenfold.prepare.indicate import MissingIndicator
-
-        plain = MissingIndicator(missing_values=self.missing_values, error_on_new=False)
-        facts: dict[str, Any] = {key: vars(self)[key] for key in ("n_features_in_", "feature_names_in_") if key in vars(self)}
-        vars(plain).update(facts, features_=self.missing_features_)
-        return plain
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn what fills each column."""
@@ -269,8 +257,7 @@ class SimpleImputer(Imputer):
     def get_feature_names_out(self, input_features: Any = None) -> Array:
         """The names of the columns that `transform` returns."""
         names = super().get_feature_names_out(input_features)
-        marks = [f"missingindicator_{names[j]}" for j in self.missing_features_] if self.add_indicator else []
-        return np.array([*names[~np.isnan(vars(self)["statistics_"])], *marks], dtype=object)
+        return np.array([*names[~np.isnan(vars(self)["statistics_"])], *self._marks(names)], dtype=object)
 
     @available(lambda self: bool(self.add_indicator))
     def inverse_transform(self, X: Any) -> Array:

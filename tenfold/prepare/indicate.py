@@ -115,3 +115,26 @@ class MissingIndicator(Transformer, OnePass):
         """The names of the columns that `transform` returns."""
         names = super().get_feature_names_out(input_features)
         return np.array([f"missingindicator_{names[j]}" for j in self.features_], dtype=object)
+
+
+class Indicated:
+    """Abstract: fills gaps, and may append 0/1 columns that tell where they were."""
+
+    missing_values: Any
+    add_indicator: bool
+    missing_features_: Array
+
+    @property
+    def indicator_(self) -> Any:
+        """What tells which values were missing, a fitted MissingIndicator; None without add_indicator."""
+        check.check_fitted(self)
+        if not self.add_indicator:
+            return None
+        plain = MissingIndicator(missing_values=self.missing_values, error_on_new=False)
+        facts: dict[str, Any] = {key: vars(self)[key] for key in ("n_features_in_", "feature_names_in_") if key in vars(self)}
+        vars(plain).update(facts, features_=self.missing_features_)
+        return plain
+
+    def _marks(self, names: Array) -> list[str]:
+        """The names of the columns that are appended."""
+        return [f"missingindicator_{names[j]}" for j in self.missing_features_] if self.add_indicator else []

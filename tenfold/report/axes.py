@@ -10,9 +10,10 @@ from typing import Any
 import numpy as np
 
 from tenfold.core.data import Array
-from tenfold.report.blocks import Code, Figure, Figures, Items, Section, Table, Text
+from tenfold.report.blocks import Code, Figure, Figures, Items, Section, Table, Text, left_out
 from tenfold.report.facts import counted
 from tenfold.report.page import rendered
+from tenfold.report.scale import ends
 from tenfold.report.svg import Plot
 from tenfold.table.reading import pl
 from tenfold.table.show import shown
@@ -84,7 +85,7 @@ def axes_page(record: Facts, picture: Picture, commands: Sequence[str]) -> str:
         Section(place, "What is near on it" if record["map"] else "What each axis is", _axes(record)),
         Section("rows", "Where the rows lie", [Figures(_maps(record, picture))]),
         Section("number", "Principal axes" if record["map"] else "How many axes", [Text(_why(record)), Figures(_scree(record))]),
-        Section("columns", "How every column goes with the axes", [_table(axes), Text(CORRELATION, faint=True), *_columns(record)]),
+        Section("columns", "How every column goes with the axes", [_table(axes), Text(CORRELATION, faint=True), *left_out(record)]),
         Section("next", "What to type next", [Code("\n".join(commands))]),
     ]
     together = f"with {100 * record['together']:.0f} % of the variance of {counted(len(record['columns']), 'column')}"
@@ -160,7 +161,7 @@ def _title(record: Facts, j: int) -> str:
 def _map(record: Facts, picture: Picture, i: int, j: int) -> Figure:
     """Rows as dots, in the colours of a column; columns as lines from the middle."""
     x, y = picture.points[:, i], picture.points[:, j]
-    plot = Plot(f"rows on axes {i + 1} and {j + 1}", _ends(x), _ends(y), x_title=_title(record, i), y_title=_title(record, j), square=True)
+    plot = Plot(f"rows on axes {i + 1} and {j + 1}", ends(x), ends(y), x_title=_title(record, i), y_title=_title(record, j), square=True)
     colours = picture.colours
     for group in range(1 if colours is None else len(colours.keys)):
         mine = np.ones(len(x), dtype=bool) if colours is None else colours.group == group
@@ -247,13 +248,3 @@ def _table(axes: list[Facts]) -> Table:
 
 def _cell(r: float) -> Facts:
     return dict(text=f"{r:+.2f}".replace("-", "−"), small="", heat=min(9, round(9 * abs(r))))
-
-
-def _columns(record: Facts) -> list[Any]:
-    left = [shown(f"{name}: {why}", 200) for name, why in record["left_out"].items()]
-    return [Text("Left out:", faint=True), Items(left[:50])] if left else []
-
-
-def _ends(values: Array) -> tuple[float, float]:
-    low, high = float(values.min()), float(values.max())
-    return (low, high) if high > low else (low - 1, high + 1)

@@ -11,6 +11,7 @@ from markupsafe import Markup
 from tenfold.report.scale import Axis
 from tenfold.report.svg import strip
 from tenfold.score.words import figure
+from tenfold.table.show import shown
 
 STRIP = 190  # pixels of the small pictures in tables
 
@@ -148,3 +149,14 @@ def ranges_table(
         cells.append([*line, remark] if said or any(one[4] for one in rows) else line)
     heads = [first, "value", "", "95% range", said]
     return Table(heads[: len(cells[0])] if cells else heads, cells, right=(1,), tight=(0, 3))
+
+
+def columns_used(record: dict[str, Any]) -> list[Any]:
+    """The columns that a result is made of, and those that are left out."""
+    return [Text(", ".join(shown(name, 60) for name in record["columns"])), *left_out(record)]
+
+
+def left_out(record: dict[str, Any]) -> list[Any]:
+    """The columns that are left out, and why."""
+    left = [shown(f"{name}: {why}", 200) for name, why in record["left_out"].items()]
+    return [Text("Left out:", faint=True), Items(left[:50])] if left else []

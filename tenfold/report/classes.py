@@ -96,7 +96,7 @@ def confusion(held: Unseen) -> tuple[list[str], Array]:
     return [*(held.classes[i] for i in first), "all others"], few
 
 
-def ranked(positive: Array, chance: Array) -> tuple[Array, Array]:
+def ranked(chance: Array) -> tuple[Array, Array]:
     """The order of falling chances, and the last place of each different chance in it."""
     order = np.argsort(-chance, kind="stable")
     different = np.flatnonzero(np.diff(chance[order]))
@@ -115,7 +115,7 @@ def roc(held: Unseen, label: int, band: bool) -> Curve | None:
     positive, chance = held.truth == label, held.outputs[:, label]
     if positive.all() or not positive.any():
         return None
-    order, ends = ranked(positive, chance)
+    order, ends = ranked(chance)
     hit, false = counts_along(np.ones(len(held)), positive, order, ends)
     x, y = np.append(0.0, false / false[-1]), np.append(0.0, hit / hit[-1])
     area = float(np.trapezoid(y, x))
@@ -129,7 +129,7 @@ def precision_recall(held: Unseen, label: int, band: bool) -> Curve | None:
     positive, chance = held.truth == label, held.outputs[:, label]
     if positive.all() or not positive.any():
         return None
-    order, ends = ranked(positive, chance)
+    order, ends = ranked(chance)
     hit, false = counts_along(np.ones(len(held)), positive, order, ends)
     recall, precision = hit / hit[-1], hit / (hit + false)
     area = float(np.sum(np.diff(recall, prepend=0.0) * precision))
@@ -154,7 +154,7 @@ def _bands(positive: Array, chance: Array, grid: Array, along: object) -> tuple[
     if len(positive) > BAND_ROWS:
         some = np.linspace(0, len(positive) - 1, BAND_ROWS).astype(int)
         positive, chance = positive[some], chance[some]
-    order, ends = ranked(positive, chance)
+    order, ends = ranked(chance)
     rng, n, found = np.random.default_rng(0), len(positive), []
     for _ in range(REPLICATES):
         weights = np.bincount(rng.integers(0, n, n), minlength=n).astype(np.float64)
@@ -188,7 +188,7 @@ def gain(held: Unseen, label: int) -> Curve | None:
     positive, chance = held.truth == label, held.outputs[:, label]
     if positive.all() or not positive.any():
         return None
-    order, ends = ranked(positive, chance)
+    order, ends = ranked(chance)
     hit, false = counts_along(np.ones(len(held)), positive, order, ends)
     x, y = np.append(0.0, (hit + false) / len(held)), np.append(0.0, hit / hit[-1])
     return Curve(held.classes[label], x, y, float(np.trapezoid(y, x)))

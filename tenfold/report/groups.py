@@ -10,9 +10,10 @@ import numpy as np
 from markupsafe import Markup
 
 from tenfold.core.data import Array
-from tenfold.report.blocks import Code, Figure, Figures, Items, Section, Table, Text
+from tenfold.report.blocks import Code, Figure, Figures, Section, Table, Text, columns_used
 from tenfold.report.facts import counted
 from tenfold.report.page import rendered
+from tenfold.report.scale import ends
 from tenfold.report.svg import Plot
 from tenfold.table.show import shown
 
@@ -47,7 +48,7 @@ def groups_page(record: Facts, cloud: Cloud, stable: str, commands: Sequence[str
         Section("map", "Where they lie", [Figures([_map(cloud, groups)])]),
         Section("number", "How many", [Text(_reason(record)), Figures(_curves(record)), _rules(record)]),
         Section("stable", "Would new rows give the same", [Text(f"{stable[:1].upper()}{stable[1:]}."), Text(AGREEMENT, faint=True)]),
-        Section("columns", "Columns", _columns(record)),
+        Section("columns", "Columns", columns_used(record)),
         Section("next", "What to type next", [Code("\n".join(commands))]),
     ]
     agreed = "" if record["agreement"] is None else f"; halves of the rows agree on them by {record['agreement']:.2f} (adjusted Rand index)"
@@ -93,7 +94,7 @@ def _map(cloud: Cloud, groups: list[Facts]) -> Figure:
     x, y = cloud.points.T
     words = zip(("first", "second"), cloud.share, strict=True)
     titles = [f"{word} principal axis, {100 * part:.0f}% of the variance" for word, part in words]
-    plot = Plot("rows on the first two principal axes", _ends(x), _ends(y), x_title=titles[0], y_title=titles[1], square=True)
+    plot = Plot("rows on the first two principal axes", ends(x), ends(y), x_title=titles[0], y_title=titles[1], square=True)
     for one in groups:
         mine = cloud.groups == one["number"] - 1
         plot.dots(x[mine], y[mine], f"many c{(one['number'] - 1) % COLOURS}", 2.4)
@@ -103,11 +104,6 @@ def _map(cloud: Cloud, groups: list[Facts]) -> Figure:
             plot.note(float(x[mine].mean()), float(y[mine].mean()), str(one["number"]), "up mid halo")
     keys = [f"group {one['number']}" for one in groups[:COLOURS]]
     return Figure("Rows on their first two principal axes", plot.svg(), "The number of a group stands at its middle.", keys)
-
-
-def _ends(values: Array) -> tuple[float, float]:
-    low, high = float(values.min()), float(values.max())
-    return (low, high) if high > low else (low - 1, high + 1)
 
 
 def _curves(record: Facts) -> list[Figure]:
@@ -127,9 +123,9 @@ def _curves(record: Facts) -> list[Figure]:
 def _curve(k: Array, curves: dict[str, Array], names: tuple[str, ...], chosen: float, y_title: str) -> Markup:
     error = curves["gap error"] if names == ("gap",) else np.zeros(len(k))
     values = np.concatenate([part for name in names for part in (curves[name] - error, curves[name] + error)])
-    low, high = _ends(values[np.isfinite(values)])
+    low, high = ends(values[np.isfinite(values)])
     ticks = [(float(one), f"{one:.0f}") for one in k]
-    plot = Plot(f"{' and '.join(names)} by number of clusters", _ends(k), (low, high), x_title="clusters", y_title=y_title, x_ticks=ticks)
+    plot = Plot(f"{' and '.join(names)} by number of clusters", ends(k), (low, high), x_title="clusters", y_title=y_title, x_ticks=ticks)
     plot.upright(chosen, "taken" if chosen <= k[-1] else "")
     for i, name in enumerate(names):
         there = np.isfinite(curves[name])
@@ -144,9 +140,3 @@ def _curve(k: Array, curves: dict[str, Array], names: tuple[str, ...], chosen: f
 def _rules(record: Facts) -> Table:
     rows = [[rule, "" if number is None else str(number)] for rule, number in record["rules"].items()]
     return Table(["rule", "clusters"], rows, right=(1,), narrow=True)
-
-
-def _columns(record: Facts) -> list[Any]:
-    left = [shown(f"{name}: {why}", 200) for name, why in record["left_out"].items()]
-    used = Text(", ".join(shown(name, 60) for name in record["columns"]))
-    return [used, Text("Left out:", faint=True), Items(left[:50])] if left else [used]

@@ -16,6 +16,12 @@ LETTER = 6.4  # pixels of a letter
 BROAD = "<>=+%&@mw"
 
 
+def ends(values: Array) -> tuple[float, float]:
+    """The range of an axis that shows all of the values."""
+    low, high = float(values.min()), float(values.max())
+    return (low, high) if high > low else (low - 1, high + 1)
+
+
 def ticks(low: float, high: float, wanted: int = TICKS) -> list[float]:
     """Round numbers within a range: multiples of 1, 2 or 5 times a power of ten."""
     span = high - low

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from tenfold.core.data import Array
-from tenfold.report.blocks import Code, Figure, Figures, Items, Section, Table, Text
+from tenfold.report.blocks import Code, Figure, Figures, Section, Table, Text, columns_used
 from tenfold.report.facts import counted
 from tenfold.report.page import rendered
+from tenfold.report.scale import ends
 from tenfold.report.svg import Plot
 from tenfold.table.show import shown
 
@@ -59,7 +60,7 @@ def unusual_page(record: Facts, picture: Picture, commands: Sequence[str]) -> st
         Section("rows", "The most unusual rows", [_rows(record["most_unusual"]), Text(GIVEN, faint=True)]),
         Section("map", "Where they lie", [Figures([_map(picture), _curve(picture, record["rate"])])]),
         Section("score", "What they were judged by", [_tried(record), Text(EXCHANGED, faint=True)]),
-        Section("columns", "Columns", _columns(record)),
+        Section("columns", "Columns", columns_used(record)),
         Section("next", "What to type next", [Code("\n".join(commands))]),
     ]
     return rendered(
@@ -94,7 +95,7 @@ def _map(picture: Picture) -> Figure:
     x, y = picture.points.T
     words = zip(("first", "second"), picture.share, strict=True)
     titles = [f"{word} principal axis, {100 * part:.0f}% of the variance" for word, part in words]
-    plot = Plot("rows on the first two principal axes", _ends(x), _ends(y), x_title=titles[0], y_title=titles[1], square=True)
+    plot = Plot("rows on the first two principal axes", ends(x), ends(y), x_title=titles[0], y_title=titles[1], square=True)
     plot.dots(x[~picture.flagged], y[~picture.flagged], "many c0", 2.0)
     plot.dots(x[picture.flagged], y[picture.flagged], "many c1", 3.2)
     for a, b, number in picture.noted:
@@ -125,14 +126,3 @@ def _curve(picture: Picture, rate: float) -> Figure:
 def _tried(record: Facts) -> Table:
     rows = [[name, f"{100 * area:.1f} %"] for name, area in record["tried"].items()]
     return Table(["score", "tells exchanged cells"], rows, right=(1,), narrow=True)
-
-
-def _columns(record: Facts) -> list[Any]:
-    left = [shown(f"{name}: {why}", 200) for name, why in record["left_out"].items()]
-    used = Text(", ".join(shown(name, 60) for name in record["columns"]))
-    return [used, Text("Left out:", faint=True), Items(left[:50])] if left else [used]
-
-
-def _ends(values: Array) -> tuple[float, float]:
-    low, high = float(values.min()), float(values.max())
-    return (low, high) if high > low else (low - 1, high + 1)

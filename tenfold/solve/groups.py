@@ -79,7 +79,7 @@ class GroupDescent:
         """‖v_g‖ of every group."""
         return np.sqrt(np.bincount(self.codes, weights=v * v, minlength=self.count))
 
-    def solve(self, l1: Array, tol: float, most: int) -> Solution:
+    def solve(self, l1: Array, most: int) -> Solution:
         """For penalties l1 (one for each group): exact, or as good as `most` sweeps make it."""
         slack = SOLVED * float(self.norms(self.problem.q).max(initial=0.0))
         sweeps = 0

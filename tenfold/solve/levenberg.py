@@ -161,7 +161,7 @@ def _search(problem: Problem, start: Array, radius: float, damped: bool, tol: fl
         if quiet >= 3:  # at a pole or a kink F cannot fall either, but the certificate shows it, unless all it sees are rounding errors
             at.converged = at.certificate <= STUCK or at.certificate**2 * at.cost <= problem.rounding
             break
-    return _polish(problem, at, scale, tol) if at.converged else at
+    return _polish(problem, at, scale) if at.converged else at
 
 
 def _try(problem: Problem, at: Point, step: Array) -> tuple[Array, float]:
@@ -254,7 +254,7 @@ def _damping(c: Array, s: Array, reach: float) -> float:
     return damping
 
 
-def _polish(problem: Problem, at: Point, scale: Array, tol: float) -> Point:
+def _polish(problem: Problem, at: Point, scale: Array) -> Point:
     """Undamped steps as long as the certificate falls: F is flat to half the digits, its gradient is not."""
     for _ in range(POLISH):
         if at.certificate <= EPS or not at.free.any():

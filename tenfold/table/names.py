@@ -14,7 +14,6 @@ TIMES = frozenset((
     "t", "time", "timestamp", "date", "day", "days", "year", "yr", "month", "week", "hour", "minute", "second", "age", "step", "epoch",
     "period", "quarter", "dose", "distance", "depth", "position",
 ))  # fmt: skip
-RANKS = frozenset(("rank", "place", "standing", "position", "percentile"))
 COUNTED = frozenset((
     "count", "counts", "visits", "children", "siblings", "rooms", "bedrooms", "bathrooms", "bath", "households",
     "population", "persons", "people", "clicks", "views", "orders", "purchases", "calls", "dependents", "cars", "bedroom",

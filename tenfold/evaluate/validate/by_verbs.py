@@ -146,7 +146,7 @@ def predict_by_verbs(model: Any, X: Any, y: Any, splitting: Splitting, method: s
     order = np.concatenate([test for _, test in pairs])
     if len(order) != n_rows(X) or len(np.unique(order)) != len(order):
         raise BadInput("cross_val_predict only works for partitions: every row must be held out exactly once")
-    classes = _classes_of(model, y) if method in ("decision_function", "predict_proba", "predict_log_proba") and y is not None else None
+    classes = _classes_of(y) if method in ("decision_function", "predict_proba", "predict_log_proba") and y is not None else None
     said = []
     for train, test in pairs:
         one, held = fresh(model), rows_of(y, train)
@@ -164,7 +164,7 @@ def predict_by_verbs(model: Any, X: Any, y: Any, splitting: Splitting, method: s
     return np.concatenate([np.asarray(part) for part in said])[place]
 
 
-def _classes_of(model: Any, y: Any) -> Any:
+def _classes_of(y: Any) -> Any:
     """All classes, of several targets as a list; None where y is no classes."""
     y = np.asarray(y)
     if y.ndim == 2 and y.shape[1] > 1:

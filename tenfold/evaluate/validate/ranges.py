@@ -176,9 +176,9 @@ def ranged(
     at_end |= scale == "log" and error == 0 and value == bounds[0] and np.isfinite(bounds[1])  # no loss so far is not none for ever
     if scale == "rate" or at_end:
         low, high = bounds if at_end else (0.0, 1.0)
-        share = (value - low) / (high - low)
+        share = min(max((value - low) / (high - low), 0.0), 1.0)  # means are beyond their ends by rounding, where weights are far apart
         trials = spread.units / factor**2
-        if error > 0 and not at_end:
+        if error > 0 and not at_end and 0 < share < 1:
             by_error = share * (1 - share) / (factor * error) ** 2
             if spread.rows > spread.units * (1 + SAME):  # rows of a unit are more trials than one, as many as the error of units says
                 student = float(stdtrit(max(spread.units - 1, 1.0), 0.5 + level / 2) / ndtri(0.5 + level / 2))

@@ -119,7 +119,7 @@ def _column(one: Facts, values: pl.Series, strange: list[tuple[Array, str]]) -> 
         how = _most_changed([*one["levels"], "other levels"], before, now)
     else:
         p, index = smirnov(before, now), stability(*_coarse(before, now))
-        how = _moved(one, before, now, values)
+        how = _moved(one, before, values)
     shares = gaps[0] / rows[0], gaps[1] / rows[1]
     if p_gaps < p:
         how = f"missing in {shares[1]:.1%}, was {shares[0]:.1%}"
@@ -204,7 +204,7 @@ def _most_changed(levels: list[str], before: Array, now: Array) -> str:
     return f"{levels[k][:30]!r} {q[k]:.1%}, was {p[k]:.1%}"
 
 
-def _moved(one: Facts, before: Array, now: Array, values: pl.Series) -> str:
+def _moved(one: Facts, before: Array, values: pl.Series) -> str:
     """The medians, before within its cell."""
     edges = [one["low"], *one["cuts"], one["high"]]
     k = int(np.searchsorted(np.cumsum(before), before.sum() / 2))

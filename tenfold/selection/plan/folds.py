@@ -51,8 +51,8 @@ class Division:
         return Division(self.fold[rows], self.ordered, None if self.units is None else self.units[rows])
 
 
-def count_folds(asked: int | None, rows: int, columns: int, classes: int) -> int:
-    """The number of folds: as asked, else fixed by the shape of the table."""
+def count_folds(asked: int | None, rows: int) -> int:
+    """The number of folds: as asked, else by the number of rows."""
     return min(asked or next((folds for most, folds in FOLDS if rows <= most), FEW_FOLDS), rows // 2)
 
 

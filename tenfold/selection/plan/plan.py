@@ -72,7 +72,7 @@ class Plan:
         long = rows > SCREENED_ROWS
         larger = min(max(rows * columns / SMALL, 1.0) ** GROWS, MOST)
         budget = BUDGET[effort] * larger if time is None else SHARE_OF_TIME * time
-        K, free = count_folds(folds, rows, columns, classes), honest == "auto"
+        K, free = count_folds(folds, rows), honest == "auto"
         nested = (rows <= NESTED_ROWS[effort] if free else honest == "nested") and not in_time
         if free:
             nested = nested and shape.reading * readings(K, True) <= budget  # texts are learned once more for every three folds
@@ -98,7 +98,7 @@ class Plan:
         title, guess = repr(learner), next(entry for entry in simple(shape) if entry.is_guess)
         if learner.get_params(deep=False).get("random_state", seed) is None:
             learner = fresh(learner).set_params(random_state=seed)
-        K = count_folds(folds, shape.rows, shape.columns, shape.classes)
+        K = count_folds(folds, shape.rows)
         return cls(K, [guess, Entry(title, learner, 1, named=True)], False, None, shape, 0.0)
 
     @property

@@ -95,7 +95,7 @@ class Boosted(Estimator):
         self._check_rounds(outputs)
         rng = generator_of(self)
         seed = before.get("_seed", seed_of(rng))
-        bins = yield from learn_bins(source, int(self.max_bins), check.categorical_columns(self, source))
+        bins = yield from learn_bins(source, int(self.max_bins), check.categorical_columns(source))
         gathers = self._gathers() or held is not None
         rows_are_here = gathers or current_engine(source).local
         check_memory_of_fit(self, (source.n_rows or 0) if rows_are_here else 0, bins, outputs)

@@ -129,7 +129,7 @@ class DepthBoosted(Boosted):
         first = self._before.get("init_")
         if first is None:
             train, y, w = table.gathered()
-            first = fitted_init(self, X[train], y, w, check.categorical_columns(self, source), seed % 2**31)
+            first = fitted_init(self, X[train], y, w, check.categorical_columns(source), seed % 2**31)
         table.add(raw_of(self, first, X).T)
         return dict(init_=first)
 

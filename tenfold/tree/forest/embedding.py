@@ -83,7 +83,7 @@ class RandomTreesEmbedding(Transformer, Forest):
         return {"n_estimators": 1, "sparse_output": False, "random_state": 0}
 
     def _table(self, source: Source) -> Learner[BinnedTable]:
-        category = check.categorical_columns(self, source)
+        category = check.categorical_columns(source)
         bins = yield from learn_bins(source, self.max_bins, category, weighted=False)
         codes, _, w = yield Keep(change=partial(code_block, bins=bins), value_bytes=1)
         hashes = ops.hash_rows(codes[:, : source.n_features].astype(np.float32), 2)

@@ -109,7 +109,7 @@ class Forest(Grown):
         return [{**fitted, **self._kept(fitted["_trees"], table)} for fitted in fits]
 
     def _table(self, source: Source) -> Learner[BinnedTable]:
-        category = check.categorical_columns(self, source)
+        category = check.categorical_columns(source)
         bins = yield from learn_bins(source, int(self.max_bins), category, weighted=False)
         codes, y, w = yield Keep(change=partial(code_block, bins=bins), value_bytes=1)
         rate = self._rate(len(y))

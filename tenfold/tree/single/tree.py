@@ -62,7 +62,7 @@ class OneTree(TreeOptions, Estimator):
     _trees: Trees
 
     def _learn(self, source: Source) -> Learner[dict[str, Any]]:
-        category = check.categorical_columns(self, source)
+        category = check.categorical_columns(source)
         X, y, w = yield Keep()
         growth, missing = self._growth(X.shape, y, category), missing_columns(X)
         trees = self._grow(Presorted(X, once=True), growth, y, w)

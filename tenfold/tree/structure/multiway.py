@@ -260,7 +260,7 @@ class ManyWayClassifier(ShareClassifier):
     least_classes: ClassVar[int] = 1
 
     def _learn(self, source: Source) -> Learner[dict[str, Any]]:
-        category = check.categorical_columns(self, source)
+        category = check.categorical_columns(source)
         X, y, w = yield Keep()
         return self._grown(X.astype(np.float64, copy=False), y, w, category) | dict(blank_=missing_columns(X))
 
