@@ -188,3 +188,13 @@ def test_what_cannot_be_is_told() -> None:
         BayesianLogisticRegression(prior_precision=0.0).fit(X, y)
     with pytest.warns(tenfold.NotConverged, match="max_iter=2"):
         BayesianLogisticRegression(method="variational", max_iter=2).fit(X, y == 1)
+
+
+def test_the_search_ends_where_evidence_grows_on() -> None:
+    """A column that is another times a million: evidence grows beyond the precisions that are tried."""
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        X = rng.normal(size=(6, 3)) + rng.integers(-3, 4, 3)
+        X = np.hstack([X, 1e6 * X[:, :1], X.sum(axis=1, keepdims=True)])
+        model = tenfold.BayesianLogisticRegression(tol=1e-12).fit(X, rng.permutation(np.arange(6) % 2))
+        assert np.isfinite(model.log_evidence_)

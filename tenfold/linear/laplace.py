@@ -147,7 +147,8 @@ def slope_of(problem: Problem, peak: Peak) -> Learner[float]:
 
 def most_evident(problem: Problem, start: float) -> Learner[Peak]:
     """The posterior for the λ of most evidence; `start` is a λ to begin with."""
-    first = np.log(start)
+    first = float(np.log(start))
+    reach = (first - WIDEST, first + WIDEST)
     peak: Peak = yield from peak_at(problem, start, None)
     n_pass = peak.n_pass + 1
     here, slope = first, (yield from slope_of(problem, peak))
@@ -155,7 +156,7 @@ def most_evident(problem: Problem, start: float) -> Learner[Peak]:
     step, side, width = 1.0, None, np.inf
     while slope != 0 and width > DIGITS * max(1.0, abs(here)):
         if len(ends) < 2:
-            here = float(np.clip(here + (step if slope > 0 else -step), first - WIDEST, first + WIDEST))
+            here = float(np.clip(here + (step if slope > 0 else -step), *reach))
             step *= 2.0
         else:
             (low, at_low), (high, at_high) = ends[True], ends[False]
@@ -169,6 +170,6 @@ def most_evident(problem: Problem, start: float) -> Learner[Peak]:
             ends[not grows] = (other[0], 0.5 * other[1])
         width = abs(here - ends[grows][0]) if grows in ends and len(ends) == 2 else np.inf
         ends[grows], side = (here, slope), grows
-        if len(ends) < 2 and abs(here - first) >= WIDEST:
+        if len(ends) < 2 and here in reach:
             break  # there is no best λ within reach
     return peak._replace(n_pass=n_pass)
