@@ -62,7 +62,7 @@ def in_hindsight(drawn: Drawn) -> dict[str, Any]:
             known[setting.label] = error(Mix({c: 1.0}))
         except (*ERRORS, TenfoldError):  # as in the race: it is no candidate
             continue
-    guess = Mix({found.outcome.guess: 1.0})
+    guess = Mix({found.outcome.race.guess: 1.0})
     others = {name: error(guess if found.outcome.is_guess else found.outcome.choice.taken(name)) for name in TAKEN[1:]}
     best = min(known, key=lambda label: known[label])
     return dict(saved=judged(found.model, new), **others, best=known[best], which=best, settings=len(known))

@@ -203,7 +203,7 @@ def report_into(folder: Path, file: Path, record: dict[str, Any], began: float) 
     except KeyboardInterrupt:
         return [f"the report was stopped: tenfold report {shlex.quote(str(folder))} writes it"]
     again = f"tenfold report {shlex.quote(str(folder))} {shlex.quote(str(file))}"
-    nothing = record["signal"] is False or not record["board"]  # drives a guess
+    nothing = record.get("signal") is False or not record.get("board", True)  # drives a guess
     return [f"the report does not tell what drives the model, which takes longer: {again} finds it out"] if without and not nothing else []
 
 
