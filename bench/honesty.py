@@ -259,7 +259,8 @@ def summary(claims: Claims) -> Iterator[tuple[str, int, str, int, float, float, 
         rows = [errors_of(cell) for cell in cells]
         before = [one for cell in cells if len(one := errors_of(cell, True))]
         together = np.concatenate(rows)
-        wide = np.median(np.concatenate([one[:, 2] / (1.96 * one[:, 1].std(ddof=1)) for one in rows if len(one) > 2] or [[np.nan]]))
+        ideal = [(one[:, 2], 1.96 * one[:, 1].std(ddof=1)) for one in rows if len(one) > 2]
+        wide = np.median(np.concatenate([width / best for width, best in ideal if best > 0] or [[np.nan]]))
         yield (
             procedure, n, kind, len(together), together[:, 0].mean(), float(np.mean([one[:, 1].mean() for one in rows])), float(wide),
             *((np.concatenate(before)[:, 0].mean(), float(np.mean([one[:, 1].mean() for one in before]))) if before else (np.nan, np.nan)),

@@ -6,7 +6,7 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
-from tenfold.app.words import counted, figure, metric_name, short
+from tenfold.app.words import counted, figure, full, metric_name, short
 from tenfold.score.registry import known_score
 from tenfold.selection.honest.growth import UNTRIED
 
@@ -101,7 +101,7 @@ class Estimated:
 
     def _rounds(self) -> str:
         """The estimate is of the procedure: what it took when it was repeated."""
-        picks = ["an ensemble" if one.startswith("ensemble of ") else short(one) for one in self.picks or []]
+        picks = ["an ensemble" if one.startswith("ensemble of ") else full(one) for one in self.picks or []]
         taken = ", ".join(f"{count} of {len(picks)} times {kind}" for kind, count in Counter(picks).most_common(3))
         return f"By {self.method}; it took {taken}." if taken else f"By {self.method}."
 
