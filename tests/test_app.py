@@ -23,7 +23,7 @@ from tenfold.app.board import intervals
 from tenfold.app.commands import run
 from tenfold.app.progress import PLAIN_EVERY, Progress
 from tenfold.app.show import Text
-from tenfold.app.words import about, clean, figure, wrapped
+from tenfold.app.words import about, clean, figure, folded, full, wrapped
 from tenfold.selection.model.store import FILES
 from tenfold.selection.race.fits import _warning_text
 from tenfold.selection.race.race import Race
@@ -586,3 +586,14 @@ def test_inspect_tells_what_a_run_is_worth(penguins: str, capsys: pytest.Capture
         assert run(["report", "penguins.tenfold"]) == 3 and "holds no run" in capsys.readouterr().err
     assert run(["inspect", "nowhere"]) == 3 and run(["inspect", "."]) == 3
     assert "there is no nowhere" in capsys.readouterr().err
+
+
+def test_names_of_learners_keep_their_ends_where_they_are_cut() -> None:
+    """Two settings of one family differ there: they were the same on the board, and where an ensemble is named."""
+    names = [f"boosted trees of 31 leaves, slow, parts of rows and columns, rounds {rounds}" for rounds in (200, 400)]
+    assert [full(name) for name in names] == names
+    for most in (20, 30, 44, 60):
+        cut = [folded(name, most) for name in names]
+        assert cut[0] != cut[1] and max(map(len, cut)) <= most
+        assert {word for word in cut[0].split() if word != "…"} <= set(names[0].split())
+    assert folded("x" * 80, 30) == "x" * 29 + "…" and folded("short", 30) == "short"
