@@ -188,7 +188,7 @@ def test_no_models_of_fewer_rows_in_order_of_time_or_without_room(monkeypatch: p
     monkeypatch.setattr("tenfold.selection.plan.plan.ONCE_MORE", 0.0)
     found = _found(700)
     assert not found.outcome.race.less and found.record["untried"]
-    assert "no time to see whether models of all rows are better" in " ".join(Estimated(**facts_of(found.outcome)).lines())
+    assert "whether models of all rows are better was not seen" in " ".join(Estimated(**facts_of(found.outcome)).lines())
     assert UNTRIED in page_of(found.record, found.outcome.held_out)
 
 

@@ -209,7 +209,7 @@ class Outcome:
 
     @property
     def untried(self) -> bool:
-        """Whether models of fewer rows could tell what the last ones bring, but there was no time for them."""
+        """Whether models of fewer rows could tell what the last ones bring, but there are none: for want of time, or as they failed."""
         race, found = self.race, self.audit
         if found is None or self.is_guess or race.ordered:
             return False
