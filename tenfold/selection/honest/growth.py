@@ -33,7 +33,9 @@ from tenfold.selection.choice.costs import COST
 from tenfold.selection.choice.held_out import WIDER, HeldOut
 from tenfold.selection.honest.estimate import Estimate
 
-UNTRIED = "The estimate is for models of the rows without a fold: whether models of all rows are better was not seen, for want of time."
+UNTRIED = (  # also where all of their fits have failed
+    "The estimate is for models of the rows without a fold: whether models of all rows are better was not seen, most likely for want of time."
+)
 SELDOM_MUCH = 3.0  # c of the law Beta(1, c/r²) of what endlessly many rows would take off a loss, before anything is seen
 FORM = 0.2  # of a gain: how far the form of the curve may be another one
 FEW_MODELS = 1.4  # what the error of a gap is multiplied by where one model or two have judged all of its rows
