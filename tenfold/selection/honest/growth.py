@@ -34,7 +34,7 @@ from tenfold.selection.choice.held_out import WIDER, HeldOut
 from tenfold.selection.honest.estimate import Estimate
 
 UNTRIED = (  # also where all of their fits have failed
-    "The estimate is for models of the rows without a fold: whether models of all rows are better was not seen, most likely for want of time."
+    "The estimate is for models of the rows without a fold: whether models of all rows are better was not seen, as a rule for want of time."
 )
 SELDOM_MUCH = 3.0  # c of the law Beta(1, c/r²) of what endlessly many rows would take off a loss, before anything is seen
 FORM = 0.2  # of a gain: how far the form of the curve may be another one
